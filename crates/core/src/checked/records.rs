@@ -1,0 +1,191 @@
+//! Checks of records, keys and patches before anything is sent.
+
+use std::collections::HashMap;
+
+use super::CheckedCollection;
+use crate::error::{ErrorKind, Operation, Result};
+use crate::metadata::{Metadata, MetadataError, MetadataProblem, Text};
+use crate::port::Collection;
+use crate::record::{Key, Record};
+use crate::search::{MetadataPatch, as_count, cut_word};
+
+/// Who made the records of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A caller, who may not write the library's own keys.
+    Caller,
+    /// The library itself.
+    Library,
+}
+
+impl CheckedCollection {
+    /// Checks every record, fills in its words, and keeps the last of each key.
+    pub(super) fn prepare(
+        &self,
+        operation: Operation,
+        origin: Origin,
+        records: &[Record],
+    ) -> Result<Vec<Record>> {
+        let mut prepared: Vec<Record> = Vec::with_capacity(records.len());
+        let mut places: HashMap<&Key, usize> = HashMap::with_capacity(records.len());
+        for record in records {
+            self.check_record(operation, origin, record)?;
+            let mut record_with_words = record.clone();
+            record_with_words.words = self.words_of(record);
+            match places.get(&record.key).and_then(|at| prepared.get_mut(*at)) {
+                Some(earlier) => *earlier = record_with_words,
+                None => {
+                    places.insert(&record.key, prepared.len());
+                    prepared.push(record_with_words);
+                }
+            }
+        }
+        Ok(prepared)
+    }
+
+    fn words_of(&self, record: &Record) -> std::sync::Arc<[Text]> {
+        let text = record.text.as_deref().unwrap_or_default();
+        let words = self.spec().word_rule.words(text);
+        words
+            .iter()
+            .filter_map(|word| Text::new(cut_word(word)).ok())
+            .collect()
+    }
+
+    fn check_record(&self, operation: Operation, origin: Origin, record: &Record) -> Result<()> {
+        self.check_vector(&record.vector)
+            .map_err(|e| self.error(operation, e))?;
+        self.check_record_but_vector(operation, origin, record)
+    }
+
+    pub(super) fn check_record_but_vector(
+        &self,
+        operation: Operation,
+        origin: Origin,
+        record: &Record,
+    ) -> Result<()> {
+        self.check_key(operation, &record.key)?;
+        self.check_metadata(operation, origin, &record.metadata)?;
+        if let Some(key) = self.spec().partition_key() {
+            let held = record.metadata.text(key.as_str());
+            if held != record.key.partition.as_ref().map(Text::as_str) {
+                let invalid = format!(
+                    "the record {} must hold its partition under {key}",
+                    record.key
+                );
+                return Err(self.error(operation, ErrorKind::Invalid(invalid)));
+            }
+        }
+        if let Some(text) = record.text.as_deref() {
+            if text.contains('\0') {
+                let at = format!("the text of {}", record.key);
+                return Err(self.error(operation, MetadataError::new(at, MetadataProblem::Nul)));
+            }
+            self.check_limit(
+                operation,
+                "bytes of a text",
+                text.len(),
+                self.capabilities().max_text_bytes,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn check_metadata(
+        &self,
+        operation: Operation,
+        origin: Origin,
+        metadata: &Metadata,
+    ) -> Result<()> {
+        for (key, value) in metadata.iter() {
+            if origin == Origin::Caller && key.is_reserved() {
+                let reserved = MetadataError::new(key, MetadataProblem::ReservedKey);
+                return Err(self.error(operation, reserved));
+            }
+            self.spec()
+                .check_value(key, value)
+                .map_err(|e| self.error(operation, e))?;
+        }
+        let max = self.capabilities().max_metadata_bytes;
+        self.check_limit(
+            operation,
+            "bytes of a record's metadata",
+            metadata.byte_len(),
+            max,
+        )
+    }
+
+    fn check_limit(
+        &self,
+        operation: Operation,
+        what: &'static str,
+        given: usize,
+        max: Option<usize>,
+    ) -> Result<()> {
+        match max {
+            Some(max) if given > max => {
+                let (given, max) = (as_count(given), as_count(max));
+                Err(self.error(operation, ErrorKind::Limit { what, given, max }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn check_key(&self, operation: Operation, key: &Key) -> Result<()> {
+        let invalid = |text: String| Err(self.error(operation, ErrorKind::Invalid(text)));
+        match key.id.as_str().len() {
+            0 => return invalid("a record's id has at least 1 byte".to_owned()),
+            bytes if bytes > 512 => {
+                return invalid(format!("a record's id has at most 512 bytes, not {bytes}"));
+            }
+            _ => {}
+        }
+        match (self.spec().partition_key(), &key.partition) {
+            (Some(field), None) => invalid(format!(
+                "the key {key} needs a partition: the value of {field}"
+            )),
+            (None, Some(_)) => invalid(format!(
+                "the key {key} has a partition, the collection has none"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn check_patch(&self, operation: Operation, patch: &MetadataPatch) -> Result<()> {
+        let invalid = |text: String| Err(self.error(operation, ErrorKind::Invalid(text)));
+        if patch.is_empty() {
+            return invalid(
+                "a patch that changes nothing; set or remove at least one key".to_owned(),
+            );
+        }
+        let fixed = [self.spec().partition_key(), self.spec().unit_key()];
+        if let Some(key) = fixed
+            .into_iter()
+            .flatten()
+            .find(|key| patch.touches(key.as_str()))
+        {
+            return invalid(format!(
+                "{key} says where a record belongs; write the record anew instead"
+            ));
+        }
+        let mut bytes = 0;
+        for (key, value) in patch.iter() {
+            if key.is_reserved() {
+                let reserved = MetadataError::new(key, MetadataProblem::ReservedKey);
+                return Err(self.error(operation, reserved));
+            }
+            if let Some(value) = value {
+                self.spec()
+                    .check_value(key, value)
+                    .map_err(|e| self.error(operation, e))?;
+                bytes += Metadata::from_iter([(key.clone(), value.clone())]).byte_len();
+            }
+        }
+        self.check_limit(
+            operation,
+            "bytes of a record's metadata",
+            bytes,
+            self.capabilities().max_metadata_bytes,
+        )
+    }
+}

@@ -1,0 +1,243 @@
+//! Writes, each in its turn.
+
+use std::collections::HashSet;
+
+use super::{CheckedCollection, Origin};
+use crate::capabilities::Replace;
+use crate::error::{ErrorKind, FailedRecord, Operation, Result, StoreError};
+use crate::filter::{Filter, NarrowFilter};
+use crate::port::Collection;
+use crate::record::{Key, Record};
+use crate::search::{Count, MetadataPatch, Replaced};
+use crate::write_order::Claim;
+
+impl CheckedCollection {
+    pub(crate) async fn upsert_from(&self, origin: Origin, records: &[Record]) -> Result<()> {
+        let records = self.prepare(Operation::Upsert, origin, records)?;
+        if records.is_empty() {
+            return Ok(());
+        }
+        let _turn = self
+            .order
+            .turn(Claim::of_keys(records.iter().map(|r| &r.key)))
+            .await;
+        self.write_batches(Operation::Upsert, &records, usize::MAX)
+            .await
+    }
+
+    /// Writes in batches of at most `batch` and of what the store takes. What a failure left
+    /// unwritten is named, later batches included.
+    pub(super) async fn write_batches(
+        &self,
+        operation: Operation,
+        records: &[Record],
+        batch: usize,
+    ) -> Result<()> {
+        let size = self
+            .capabilities()
+            .max_batch
+            .unwrap_or(usize::MAX)
+            .min(batch)
+            .max(1);
+        let mut written = 0;
+        for batch in records.chunks(size) {
+            if let Err(error) = self.inner.upsert(batch).await {
+                let later = records.get(written + batch.len()..).unwrap_or_default();
+                return Err(self.name_unwritten(operation, error, written > 0, batch, later));
+            }
+            written += batch.len();
+        }
+        Ok(())
+    }
+
+    fn name_unwritten(
+        &self,
+        operation: Operation,
+        error: StoreError,
+        some_written: bool,
+        batch: &[Record],
+        later: &[Record],
+    ) -> StoreError {
+        let not_sent = later
+            .iter()
+            .map(|r| FailedRecord::new(r.key.clone(), "not sent after the failure"));
+        let failed: Vec<_> = match error.kind() {
+            ErrorKind::PartialWrite(failed) => failed.iter().cloned().chain(not_sent).collect(),
+            // Nothing was written, or nothing is known of this only batch: the error says it best.
+            _ if !some_written && later.is_empty() => return error,
+            _ => {
+                let reason = "the call that carried it failed";
+                let carried = batch
+                    .iter()
+                    .map(|r| FailedRecord::new(r.key.clone(), reason));
+                carried.chain(not_sent).collect()
+            }
+        };
+        self.error(operation, ErrorKind::PartialWrite(failed))
+            .because(error)
+    }
+
+    pub(super) async fn delete_keys(&self, keys: &[Key]) -> Result<Count> {
+        if keys.is_empty() {
+            let invalid = "no keys are given; a delete names what it deletes".to_owned();
+            return Err(self.error(Operation::Delete, ErrorKind::Invalid(invalid)));
+        }
+        keys.iter()
+            .try_for_each(|key| self.check_key(Operation::Delete, key))?;
+        let mut seen = HashSet::new();
+        let distinct: Vec<Key> = keys
+            .iter()
+            .filter(|key| seen.insert(*key))
+            .cloned()
+            .collect();
+        let _turn = self.order.turn(Claim::of_keys(&distinct)).await;
+        self.delete_batches(&distinct).await
+    }
+
+    async fn delete_batches(&self, keys: &[Key]) -> Result<Count> {
+        let mut deleted = Count::Exact(0);
+        for batch in keys.chunks(self.capabilities().max_batch.unwrap_or(usize::MAX).max(1)) {
+            deleted = deleted.plus(self.inner.delete(batch).await?);
+        }
+        Ok(deleted)
+    }
+
+    pub(crate) async fn replace_from(
+        &self,
+        origin: Origin,
+        selector: &NarrowFilter,
+        with: &[Record],
+    ) -> Result<Replaced> {
+        let (selector, records) = self.prepare_replace(origin, selector, with)?;
+        let _turn = self
+            .order
+            .turn(Claim::of_selector(self.spec(), &selector))
+            .await;
+        self.replace_prepared(&selector, &records, usize::MAX).await
+    }
+
+    pub(super) fn prepare_replace(
+        &self,
+        origin: Origin,
+        selector: &NarrowFilter,
+        with: &[Record],
+    ) -> Result<(NarrowFilter, Vec<Record>)> {
+        let selector = self.checked_selector(Operation::Replace, selector)?;
+        let records = self.prepare(Operation::Replace, origin, with)?;
+        if let Some(stray) = records
+            .iter()
+            .find(|r| !selector.filter().matches(&r.metadata))
+        {
+            let invalid = format!(
+                "the record {} is not among what the selector names",
+                stray.key
+            );
+            return Err(self.error(Operation::Replace, ErrorKind::Invalid(invalid)));
+        }
+        Ok((selector, records))
+    }
+
+    /// Replaces in the turn that the caller holds.
+    pub(super) async fn replace_prepared(
+        &self,
+        selector: &NarrowFilter,
+        records: &[Record],
+        batch: usize,
+    ) -> Result<Replaced> {
+        let native = self.serves_whole(selector.filter());
+        match self.capabilities().replace {
+            Replace::Atomic if native => self.inner.replace(selector, records).await,
+            Replace::Atomic => {
+                Err(self.unsupported(Operation::Replace, "an atomic replace by this selector"))
+            }
+            // Delete first: a narrowed scope must not leave old passages to be seen.
+            Replace::DeleteThenWrite => {
+                let removed = self.delete_in_turn(Operation::Replace, selector).await?;
+                self.write_batches(Operation::Replace, records, batch)
+                    .await?;
+                Ok(Replaced::new(removed, records.len()))
+            }
+        }
+    }
+
+    pub(super) async fn delete_selected(&self, selector: &NarrowFilter) -> Result<Count> {
+        let selector = self.checked_selector(Operation::DeleteMatching, selector)?;
+        let _turn = self
+            .order
+            .turn(Claim::of_selector(self.spec(), &selector))
+            .await;
+        self.delete_in_turn(Operation::DeleteMatching, &selector)
+            .await
+    }
+
+    /// Deletes in the turn that the caller holds: natively where the engine serves the selector
+    /// whole, else by the keys of a scan. A selector is never widened.
+    pub(super) async fn delete_in_turn(
+        &self,
+        operation: Operation,
+        selector: &NarrowFilter,
+    ) -> Result<Count> {
+        if selector.filter().is_nothing() {
+            return Ok(Count::Exact(0));
+        }
+        if self.capabilities().delete_matching.is_some() && self.serves_whole(selector.filter()) {
+            return self.inner.delete_matching(selector).await;
+        }
+        let mut keys = Vec::new();
+        self.scan_all(operation, selector.filter(), |record| keys.push(record.key))
+            .await?;
+        self.delete_batches(&keys).await
+    }
+
+    pub(super) async fn delete_everything(&self) -> Result<Count> {
+        let _turn = self.order.turn(Claim::Collection).await;
+        self.inner.delete_all().await
+    }
+
+    pub(super) async fn update_selected(
+        &self,
+        selector: &NarrowFilter,
+        patch: &MetadataPatch,
+    ) -> Result<Count> {
+        let selector = self.prepare_update(selector, patch)?;
+        let _turn = self
+            .order
+            .turn(Claim::of_selector(self.spec(), &selector))
+            .await;
+        self.update_in_turn(&selector, patch).await
+    }
+
+    pub(super) fn prepare_update(
+        &self,
+        selector: &NarrowFilter,
+        patch: &MetadataPatch,
+    ) -> Result<NarrowFilter> {
+        let selector = self.checked_selector(Operation::UpdateMetadata, selector)?;
+        self.check_patch(Operation::UpdateMetadata, patch)?;
+        if self.capabilities().update_metadata.is_none() {
+            return Err(self.unsupported(Operation::UpdateMetadata, "metadata updates in place"));
+        }
+        if !self.serves_whole(selector.filter()) {
+            return Err(self.unsupported(
+                Operation::UpdateMetadata,
+                "metadata updates by this selector",
+            ));
+        }
+        Ok(selector)
+    }
+
+    pub(super) async fn update_in_turn(
+        &self,
+        selector: &NarrowFilter,
+        patch: &MetadataPatch,
+    ) -> Result<Count> {
+        if selector.filter().is_nothing() {
+            return Ok(Count::Exact(0));
+        }
+        self.inner.update_metadata(selector, patch).await
+    }
+
+    fn serves_whole(&self, filter: &Filter) -> bool {
+        self.inner.pushdown(filter).residual.is_none()
+    }
+}

@@ -1,0 +1,51 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub mod capabilities;
+mod ceilings;
+#[doc(hidden)]
+pub mod checked;
+mod embed;
+mod error;
+pub mod filter;
+pub mod fusion;
+pub mod library;
+mod metadata;
+mod names;
+pub mod observer;
+mod port;
+mod record;
+mod scope;
+mod search;
+mod spec;
+mod store;
+mod write_order;
+
+pub use capabilities::Capabilities;
+pub use ceilings::Ceilings;
+pub use embed::{EmbedError, Embedder, Role};
+pub use error::{
+    ErrorKind, FailedRecord, Operation, Persistence, Result, StoreError, VectorProblem,
+};
+pub use filter::{Filter, FilterError, NarrowFilter};
+pub use library::LibraryIndex;
+pub use metadata::{
+    Float, Kind, List, Metadata, MetadataError, MetadataKey, MetadataProblem, RESERVED_PREFIX,
+    Scalar, Text, Value,
+};
+pub use names::{AccessGroup, CollectionName, NameError, NameProblem, SourceId, TenantId};
+pub use port::{Collection, VectorStore};
+pub use record::{Include, Key, Record, StoredRecord};
+pub use scope::{MAX_GROUPS, Scope, ScopeError};
+pub use search::{
+    Ask, Cap, Count, Cursor, End, Found, Hit, Leg, MAX_WORD_BYTES, Match, MetadataPatch, Page,
+    QueryWord, Replaced, query_words,
+};
+pub use spec::{CollectionSpec, Field, FieldKind, FieldRole, Metric, SpecError};
+pub use store::Store;
+pub use write_order::{Claim, Turn, WriteOrder};
+
+/// What an adapter's implementation of the two traits is annotated with.
+pub use async_trait::async_trait;
+pub use shelfward_text::WordRule;

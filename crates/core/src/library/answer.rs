@@ -1,0 +1,134 @@
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::own::{FOLDER_ID, KIND, SOURCE_ID, TAGS, TITLE};
+use super::recheck::{index_of, texts};
+use crate::metadata::Metadata;
+use crate::search::Hit;
+
+/// What a search answered.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SearchAnswer {
+    /// The passages, best first, at most as many as asked for.
+    pub passages: Vec<FoundPassage>,
+    /// Whether that is all there is to answer: as many as asked for, or every leg came to its end.
+    pub complete: bool,
+    /// What ran.
+    pub ran: Ran,
+}
+
+/// What ran for a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Ran {
+    /// Nothing: the request could find nothing.
+    Nothing,
+    /// The lexical leg alone.
+    Lexical,
+    /// The dense leg alone.
+    Dense,
+    /// Both legs, fused by rank.
+    Hybrid,
+}
+
+/// A passage that the reader may read.
+#[derive(Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FoundPassage {
+    /// `<sourceId>#<index>`.
+    pub id: String,
+    /// The source.
+    pub source_id: String,
+    /// The source's kind.
+    pub kind: String,
+    /// The passage's number in its source, from 0.
+    pub index: u64,
+    /// The text; empty when the passage has none.
+    pub text: Arc<str>,
+    /// How well it answers, by what ran: the store's dense score, BM25, or the fused score. Where a
+    /// store scores words by a rule of its own, its lexical score is not shown and this is
+    /// 1 / (60 + rank).
+    pub score: f64,
+    /// The title, when the source has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The folder, when the source is in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder_id: Option<String>,
+    /// The source's tags.
+    pub tags: Vec<String>,
+    /// All metadata, but what the library keeps for itself.
+    pub metadata: Metadata,
+    /// Where each leg ranked it.
+    pub legs: Legs,
+}
+
+/// Where each leg ranked a passage, among those that the reader may read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Legs {
+    /// In the dense leg.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dense: Option<LegPlace>,
+    /// In the lexical leg.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lexical: Option<LegPlace>,
+}
+
+/// A place in one leg.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LegPlace {
+    /// The rank, from 1.
+    pub rank: u32,
+    /// The leg's score; `None` for a lexical score by a rule of the store's own, whose statistics
+    /// may tell of other tenants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+}
+
+impl FoundPassage {
+    /// A passage from a hit that passed the re-check.
+    pub(super) fn new(hit: &Hit, score: f64, legs: Legs) -> Self {
+        let held = &*hit.metadata;
+        let owned = |key| held.text(key).map(str::to_owned);
+        let source_id = owned(SOURCE_ID).unwrap_or_default();
+        let index = index_of(held).unwrap_or_default();
+        let shown = held.iter().filter(|(key, _)| !key.is_reserved());
+        Self {
+            id: format!("{source_id}#{index}"),
+            kind: owned(KIND).unwrap_or_default(),
+            index,
+            text: hit.text.clone().unwrap_or_else(|| Arc::from("")),
+            score,
+            title: owned(TITLE),
+            folder_id: owned(FOLDER_ID),
+            tags: texts(held, TAGS).map(str::to_owned).collect(),
+            metadata: shown
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
+            legs,
+            source_id,
+        }
+    }
+}
+
+/// Shows ids and places, never the text.
+impl fmt::Debug for FoundPassage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FoundPassage")
+            .field("id", &self.id)
+            .field("score", &self.score)
+            .field("legs", &self.legs)
+            .field("text_bytes", &self.text.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,244 @@
+//! The Library Index: sources over any store, each held as a unit under a tenant and access groups.
+//!
+//! A source is replaced whole, re-scoped or removed, by a handle of its tenant. A search names a
+//! scope and is answered inside it, checked twice: by the store's filter, and by the index on every
+//! hit, on the metadata that came with the text.
+
+mod answer;
+mod error;
+mod narrowing;
+mod own;
+mod plan;
+mod recheck;
+mod request;
+mod search;
+mod source;
+mod write;
+
+use std::fmt;
+use std::sync::Arc;
+
+use shelfward_text::WordRule;
+
+pub use answer::{FoundPassage, LegPlace, Legs, Ran, SearchAnswer};
+pub use error::{LibraryError, Refusal};
+pub use narrowing::Narrowing;
+pub use own::{
+    ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, OWN_KEYS, SOURCE_ID, STATUS, TAGS, TENANT_ID,
+    TITLE, own_fields,
+};
+pub use request::{Mode, SearchRequest};
+pub use source::{IndexSource, Passage, ScopeChange};
+pub use write::{IndexReport, TenantLibrary};
+
+pub(crate) use own::hex;
+
+use crate::checked::CheckedCollection;
+use crate::embed::Embedder;
+use crate::error::{Operation, StoreError};
+use crate::names::{CollectionName, TenantId};
+use crate::observer::{DigestKey, Event, Observer};
+use crate::port::Collection;
+use crate::spec::{CollectionSpec, Field, Metric};
+use crate::store::Store;
+use crate::write_order::WriteOrder;
+
+/// A library over a collection of some store. A clone is the same library.
+///
+/// Nothing can be read from it without a [`Scope`](crate::Scope):
+///
+/// ```compile_fail
+/// async fn unscoped(index: shelfward_core::LibraryIndex, request: shelfward_core::library::SearchRequest) {
+///     index.search(&request).await;
+/// }
+/// ```
+#[derive(Clone)]
+pub struct LibraryIndex {
+    collection: CheckedCollection,
+    embedder: Arc<dyn Embedder>,
+    batch_size: usize,
+    observer: Option<Arc<dyn Observer>>,
+    digest_key: Option<DigestKey>,
+}
+
+/// What a library to be made is: its collection's name, and how it compares and cuts words.
+#[derive(Clone, Debug)]
+pub struct LibrarySpec {
+    name: CollectionName,
+    metric: Metric,
+    word_rule: WordRule,
+    fields: Vec<Field>,
+    open_fields: bool,
+}
+
+impl LibrarySpec {
+    /// A library under cosine and the default word rule, with the library's own fields.
+    pub fn new(name: CollectionName) -> Self {
+        Self {
+            name,
+            metric: Metric::Cosine,
+            word_rule: WordRule::default(),
+            fields: Vec::new(),
+            open_fields: false,
+        }
+    }
+
+    /// How vectors are compared.
+    #[must_use]
+    pub fn with_metric(mut self, metric: Metric) -> Self {
+        self.metric = metric;
+        self
+    }
+
+    /// How texts are cut into words.
+    #[must_use]
+    pub fn with_word_rule(mut self, rule: WordRule) -> Self {
+        self.word_rule = rule;
+        self
+    }
+
+    /// Fields of the caller's own metadata that searches may filter by.
+    #[must_use]
+    pub fn with_fields(mut self, fields: impl IntoIterator<Item = Field>) -> Self {
+        self.fields.extend(fields);
+        self
+    }
+
+    /// Lets searches filter by any of the caller's metadata, where the store can.
+    #[must_use]
+    pub fn with_open_fields(mut self, open: bool) -> Self {
+        self.open_fields = open;
+        self
+    }
+
+    fn collection_spec(self, embedder: &dyn Embedder) -> Result<CollectionSpec, LibraryError> {
+        if let Some(field) = self
+            .fields
+            .iter()
+            .find(|f| OWN_KEYS.contains(&f.key.as_str()))
+        {
+            return Err(Refusal::OwnField(field.key.to_string()).into());
+        }
+        Ok(
+            CollectionSpec::new(self.name, embedder.width(), self.metric, embedder.id())
+                .with_word_rule(self.word_rule)
+                .with_open_fields(self.open_fields)
+                .with_fields(own_fields())
+                .with_fields(self.fields),
+        )
+    }
+}
+
+impl LibraryIndex {
+    /// Opens a library that is there. Creates and changes nothing.
+    ///
+    /// # Errors
+    /// [`LibraryError::Store`] where there is no such collection, or where it holds vectors of
+    /// another embedder or width, both named; [`Refusal::NoLibrary`] where the collection lacks the
+    /// library's fields.
+    pub async fn open(
+        store: &Store,
+        name: &CollectionName,
+        embedder: Arc<dyn Embedder>,
+    ) -> Result<Self, LibraryError> {
+        Self::over(store.open(name).await?, embedder)
+    }
+
+    /// Makes a library, or opens an equal one and adds the fields that it lacks.
+    ///
+    /// # Errors
+    /// As [`LibraryIndex::open`], and [`Refusal::OwnField`] for a field of the library's own.
+    pub async fn ensure(
+        store: &Store,
+        spec: LibrarySpec,
+        embedder: Arc<dyn Embedder>,
+    ) -> Result<Self, LibraryError> {
+        let spec = spec.collection_spec(&*embedder)?;
+        Self::over(store.ensure(&spec).await?, embedder)
+    }
+
+    /// A library over an open collection.
+    ///
+    /// # Errors
+    /// As [`LibraryIndex::open`].
+    pub fn over(
+        collection: Arc<dyn Collection>,
+        embedder: Arc<dyn Embedder>,
+    ) -> Result<Self, LibraryError> {
+        let order = collection.write_order().unwrap_or_else(WriteOrder::new);
+        let ceilings = crate::ceilings::Ceilings::default();
+        let collection = match collection.as_checked(&crate::checked::sealed()) {
+            Some(checked) => checked,
+            None => CheckedCollection::over(collection, order, ceilings),
+        };
+        let spec = collection.spec();
+        let mut asked = spec.clone();
+        embedder.id().clone_into(&mut asked.embedder);
+        asked.width = embedder.width();
+        asked.fields = own_fields();
+        if let Some(lacking) = spec.lacking(&asked).first() {
+            return Err(Refusal::NoLibrary(lacking.key.to_string()).into());
+        }
+        spec.check_serves(&asked)
+            .map_err(|e| StoreError::new(Operation::Open, e).on(&spec.name))?;
+        Ok(Self {
+            collection,
+            embedder,
+            batch_size: 64,
+            observer: None,
+            digest_key: None,
+        })
+    }
+
+    /// How many texts are embedded by one call, and how many passages one write carries to a store
+    /// without transactions. Default 64.
+    ///
+    /// # Errors
+    /// [`Refusal::ZeroBatch`].
+    pub fn with_batch_size(mut self, size: usize) -> Result<Self, LibraryError> {
+        if size == 0 {
+            return Err(Refusal::ZeroBatch.into());
+        }
+        self.batch_size = size;
+        Ok(self)
+    }
+
+    /// Sends an event of every search and write to an observer. With a key, events of searches
+    /// carry a keyed digest of the groups.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Arc<dyn Observer>, key: Option<DigestKey>) -> Self {
+        self.observer = Some(observer);
+        self.digest_key = key;
+        self
+    }
+
+    /// What the library's collection is.
+    pub fn spec(&self) -> &CollectionSpec {
+        self.collection.spec()
+    }
+
+    /// What the library's collection can do.
+    pub fn capabilities(&self) -> &crate::Capabilities {
+        self.collection.capabilities()
+    }
+
+    /// The handle by which one tenant's sources are written.
+    pub fn tenant(&self, tenant: TenantId) -> TenantLibrary {
+        TenantLibrary::new(self.clone(), tenant)
+    }
+
+    fn observe(&self, event: impl FnOnce() -> Event) {
+        if let Some(observer) = &self.observer {
+            observer.observe(&event());
+        }
+    }
+}
+
+impl fmt::Debug for LibraryIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LibraryIndex")
+            .field("collection", &self.spec().name)
+            .field("embedder", &self.embedder.id())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,138 @@
+use serde::{Deserialize, Serialize};
+
+use super::own::{FOLDER_ID, KIND, SOURCE_ID, TAGS, own};
+use crate::filter::{Filter, Op};
+use crate::metadata::{MetadataError, Scalar};
+use crate::names::SourceId;
+
+/// What a search is narrowed to, beside its scope; also one branch of `any_of`.
+///
+/// What is not given does not narrow. Empty kinds or tags, and an empty folder, do not narrow
+/// either; empty `source_ids` or `folder_ids` find nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Narrowing {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kinds: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) folder_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) folder_ids: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tags: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source_ids: Option<Vec<SourceId>>,
+}
+
+fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<String> {
+    texts.into_iter().map(Into::into).collect()
+}
+
+impl Narrowing {
+    /// Narrows nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Any of these kinds.
+    #[must_use]
+    pub fn kinds<T: Into<String>>(mut self, kinds: impl IntoIterator<Item = T>) -> Self {
+        self.kinds = Some(texts(kinds));
+        self
+    }
+
+    /// This folder.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<String>) -> Self {
+        self.folder_id = Some(folder.into());
+        self
+    }
+
+    /// Any of these folders.
+    #[must_use]
+    pub fn folder_ids<T: Into<String>>(mut self, folders: impl IntoIterator<Item = T>) -> Self {
+        self.folder_ids = Some(texts(folders));
+        self
+    }
+
+    /// Every one of these tags.
+    #[must_use]
+    pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
+        self.tags = Some(texts(tags));
+        self
+    }
+
+    /// Any of these sources.
+    #[must_use]
+    pub fn source_ids(mut self, sources: impl IntoIterator<Item = SourceId>) -> Self {
+        self.source_ids = Some(sources.into_iter().collect());
+        self
+    }
+
+    /// This narrowing, with what it does not give taken from another.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        fn either<T: Clone>(ours: &Option<T>, other: &Option<T>) -> Option<T> {
+            ours.clone().or_else(|| other.clone())
+        }
+        Self {
+            kinds: either(&self.kinds, &other.kinds),
+            folder_id: either(&self.folder_id, &other.folder_id),
+            folder_ids: either(&self.folder_ids, &other.folder_ids),
+            tags: either(&self.tags, &other.tags),
+            source_ids: either(&self.source_ids, &other.source_ids),
+        }
+    }
+
+    /// Whether nothing can be found, so that nobody needs to be asked.
+    pub(super) fn finds_nothing(&self) -> bool {
+        let no_source = self.source_ids.as_ref().is_some_and(Vec::is_empty);
+        let no_folder = match (&self.folder_ids, self.one_folder()) {
+            (Some(folders), Some(folder)) => !folders.iter().any(|f| f == folder),
+            (Some(folders), None) => folders.is_empty(),
+            (None, _) => false,
+        };
+        no_source || no_folder
+    }
+
+    pub(super) fn one_folder(&self) -> Option<&str> {
+        self.folder_id
+            .as_deref()
+            .filter(|folder| !folder.is_empty())
+    }
+
+    /// The conditions, each to hold.
+    pub(super) fn conditions(&self) -> Result<Vec<Filter>, MetadataError> {
+        let mut conditions = Vec::new();
+        let mut add = |key, op| conditions.push(Filter::test(own(key), op));
+        if let Some(kinds) = self.kinds.as_deref().filter(|kinds| !kinds.is_empty()) {
+            add(KIND, Op::In(scalars("kinds", kinds)?));
+        }
+        if let Some(folder) = self.one_folder() {
+            add(FOLDER_ID, Op::Eq(scalar("folderId", folder)?));
+        } else if let Some(folders) = &self.folder_ids {
+            add(FOLDER_ID, Op::In(scalars("folderIds", folders)?));
+        }
+        if let Some(tags) = self.tags.as_deref().filter(|tags| !tags.is_empty()) {
+            add(TAGS, Op::All(scalars("tags", tags)?));
+        }
+        if let Some(sources) = &self.source_ids {
+            add(
+                SOURCE_ID,
+                Op::In(sources.iter().map(Scalar::from).collect()),
+            );
+        }
+        Ok(conditions)
+    }
+}
+
+fn scalar(path: &str, text: &str) -> Result<Scalar, MetadataError> {
+    Scalar::text(text).map_err(|problem| MetadataError::new(path, problem))
+}
+
+fn scalars(path: &str, texts: &[String]) -> Result<Vec<Scalar>, MetadataError> {
+    texts
+        .iter()
+        .enumerate()
+        .map(|(at, text)| scalar(&format!("{path}[{at}]"), text))
+        .collect()
+}

@@ -1,0 +1,266 @@
+//! Searching: plan, ask, check, rank, fuse.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::answer::{FoundPassage, LegPlace, Legs, Ran, SearchAnswer};
+use super::own::SOURCE_ID;
+use super::plan::{Plan, plan};
+use super::recheck::{ReadCheck, index_of};
+use super::{LibraryError, LibraryIndex, Mode, SearchRequest};
+use crate::capabilities::Scoring;
+use crate::checked::Kept;
+use crate::embed::{Role, embed_checked};
+use crate::filter::Filter;
+use crate::fusion::{FusionWeights, reciprocal_rank_fusion};
+use crate::metadata::Text;
+use crate::observer::{DroppedHit, Event, LegRan, Searched};
+use crate::scope::Scope;
+use crate::search::{End, Hit, Leg, query_words};
+
+/// One leg that ran, checked and in order.
+struct Ranked {
+    name: &'static str,
+    kept: Kept,
+}
+
+impl LibraryIndex {
+    /// Answers a request from what the scope may read.
+    ///
+    /// # Errors
+    /// [`LibraryError::Refused`] for a blank or over-long query and for a `top_k` over the ceiling;
+    /// [`LibraryError::Filter`] for a filter on an own or undeclared field; those of the embedder
+    /// and the store, among them `Unsupported` for a lexical search of a store without a lexical
+    /// leg. A refused request asks nobody.
+    pub async fn search(
+        &self,
+        scope: &Scope,
+        request: &SearchRequest,
+    ) -> Result<SearchAnswer, LibraryError> {
+        let (legs, answer) = match plan(scope, request, self.collection.ceilings())? {
+            Plan::Nothing => {
+                let answer = SearchAnswer {
+                    passages: Vec::new(),
+                    complete: true,
+                    ran: Ran::Nothing,
+                };
+                (Vec::new(), answer)
+            }
+            Plan::Search { filter, check } => {
+                let legs = self.run(request, &filter, &check).await?;
+                let answer = self.answer(request, &legs);
+                (legs, answer)
+            }
+        };
+        self.observe(|| self.event(scope, &legs, &answer));
+        Ok(answer)
+    }
+
+    /// Asks the store for what the mode needs, and keeps what passes the check.
+    async fn run(
+        &self,
+        request: &SearchRequest,
+        filter: &Arc<Filter>,
+        check: &ReadCheck,
+    ) -> Result<Vec<Ranked>, LibraryError> {
+        let check = |hit: &Hit| check.verdict(hit);
+        let two = request.mode == Mode::Hybrid && self.capabilities().lexical.is_some();
+        let words = match request.mode {
+            Mode::Dense => None,
+            Mode::Hybrid if !two => None,
+            Mode::Lexical | Mode::Hybrid => Some(query_words(
+                &request.text,
+                self.spec().word_rule,
+                request.prefix,
+            )?),
+        };
+        // A hybrid query without words is its dense leg; a lexical one answers nothing.
+        let words = words.filter(|words| request.mode == Mode::Lexical || !words.is_empty());
+        let depth = match (request.mode, &words) {
+            (Mode::Hybrid, Some(_)) => request.top_k.saturating_mul(3).max(50),
+            _ => request.top_k,
+        };
+        let depth = depth.min(self.collection.ceilings().leg_top_k);
+        let lexical =
+            words.map(|words| Leg::lexical(words, request.matching, filter.clone(), depth));
+        if let Some(leg) = &lexical {
+            // Refused before the query is embedded, which may cost money.
+            self.collection.check_leg(leg)?;
+        }
+        if request.mode == Mode::Lexical {
+            let Some(leg) = lexical else {
+                return Ok(Vec::new());
+            };
+            return Ok(vec![Ranked::new(
+                "lexical",
+                self.collection.search_kept(&leg, &check).await?,
+            )]);
+        }
+        self.collection.check_search_filter(filter)?;
+        let dense = Leg::dense(
+            self.embed_query(&request.text).await?,
+            filter.clone(),
+            depth,
+        );
+        match lexical {
+            None => Ok(vec![Ranked::new(
+                "dense",
+                self.collection.search_kept(&dense, &check).await?,
+            )]),
+            Some(lexical) => {
+                let (dense, lexical) = self
+                    .collection
+                    .search_both_kept(&dense, &lexical, &check)
+                    .await?;
+                Ok(vec![
+                    Ranked::new("dense", dense),
+                    Ranked::new("lexical", lexical),
+                ])
+            }
+        }
+    }
+
+    async fn embed_query(&self, text: &str) -> Result<Arc<[f32]>, LibraryError> {
+        let mut vectors = embed_checked(&*self.embedder, Role::Query, &[text]).await?;
+        // One text was given, and the number of vectors was checked.
+        Ok(vectors.pop().unwrap_or_else(|| Arc::from([])))
+    }
+
+    fn answer(&self, request: &SearchRequest, legs: &[Ranked]) -> SearchAnswer {
+        let (ran, mut passages) = match legs {
+            [dense, lexical] => (Ran::Hybrid, self.fuse(dense, lexical)),
+            [only] => {
+                let ran = if only.name == "lexical" {
+                    Ran::Lexical
+                } else {
+                    Ran::Dense
+                };
+                (
+                    ran,
+                    only.kept
+                        .hits
+                        .iter()
+                        .zip(1..)
+                        .map(|(hit, rank)| self.alone(only, hit, rank))
+                        .collect(),
+                )
+            }
+            _ => (Ran::Nothing, Vec::new()),
+        };
+        passages.truncate(request.top_k);
+        let ended = legs.iter().all(|leg| leg.kept.end == End::Complete);
+        SearchAnswer {
+            complete: passages.len() >= request.top_k || ended,
+            passages,
+            ran,
+        }
+    }
+
+    fn alone(&self, leg: &Ranked, hit: &Hit, rank: u32) -> FoundPassage {
+        let place = self.place(leg, hit, rank);
+        let score = place
+            .score
+            .unwrap_or_else(|| 1.0 / (60.0 + f64::from(rank)));
+        let mut legs = Legs::default();
+        *(if leg.name == "lexical" {
+            &mut legs.lexical
+        } else {
+            &mut legs.dense
+        }) = Some(place);
+        FoundPassage::new(hit, score, legs)
+    }
+
+    fn fuse(&self, dense: &Ranked, lexical: &Ranked) -> Vec<FoundPassage> {
+        let ids = |leg: &Ranked| -> Vec<(Option<(Text, u64)>, u32)> {
+            leg.kept.hits.iter().map(passage_id).zip(1..).collect()
+        };
+        let by_id = |leg: &Ranked| -> HashMap<Option<(Text, u64)>, usize> {
+            leg.kept.hits.iter().map(passage_id).zip(0..).collect()
+        };
+        let places = [(dense, by_id(dense)), (lexical, by_id(lexical))];
+        let fused = reciprocal_rank_fusion(&ids(dense), &ids(lexical), &FusionWeights::EQUAL);
+        fused
+            .into_iter()
+            .filter_map(|fused| {
+                let [in_dense, in_lexical] = places
+                    .each_ref()
+                    .map(|(leg, at)| at.get(&fused.id).and_then(|at| leg.kept.hits.get(*at)));
+                let place = |leg, hit: Option<&Hit>, rank: Option<u32>| {
+                    hit.zip(rank).map(|(hit, rank)| self.place(leg, hit, rank))
+                };
+                let legs = Legs {
+                    dense: place(dense, in_dense, fused.dense_rank),
+                    lexical: place(lexical, in_lexical, fused.sparse_rank),
+                };
+                in_dense
+                    .or(in_lexical)
+                    .map(|hit| FoundPassage::new(hit, fused.score, legs))
+            })
+            .collect()
+    }
+
+    fn place(&self, leg: &Ranked, hit: &Hit, rank: u32) -> LegPlace {
+        let own = self
+            .capabilities()
+            .lexical
+            .is_some_and(|l| l.scoring == Scoring::StoreOwn);
+        let shown = leg.name == "dense" || !own;
+        LegPlace {
+            rank,
+            score: shown.then_some(hit.score),
+        }
+    }
+
+    fn event(&self, scope: &Scope, legs: &[Ranked], answer: &SearchAnswer) -> Event {
+        let dropped = legs.iter().flat_map(|leg| &leg.kept.dropped);
+        Event::Searched(Searched {
+            tenant: scope.tenant().clone(),
+            groups: self.digest_key.as_ref().map(|key| key.digest(scope)),
+            answered: answer
+                .passages
+                .iter()
+                .map(|passage| passage.id.clone())
+                .collect(),
+            dropped: dropped
+                .map(|d| DroppedHit {
+                    key: d.key.to_string(),
+                    reason: d.reason,
+                })
+                .collect(),
+            legs: legs
+                .iter()
+                .map(|leg| LegRan {
+                    leg: leg.name,
+                    rounds: leg.kept.rounds,
+                    kept: leg.kept.hits.len(),
+                    end: leg.kept.end,
+                })
+                .collect(),
+            complete: answer.complete,
+        })
+    }
+}
+
+impl Ranked {
+    /// Orders what was kept: by score, then by source, then by number, whatever order the store's
+    /// ties had. A passage that a store answers twice counts once, at its better place.
+    fn new(name: &'static str, mut kept: Kept) -> Self {
+        kept.hits.sort_by(|a, b| {
+            let score = b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal);
+            score.then_with(|| passage_id(a).cmp(&passage_id(b)))
+        });
+        let mut seen = std::collections::HashSet::new();
+        kept.hits.retain(|hit| seen.insert(passage_id(hit)));
+        Self { name, kept }
+    }
+}
+
+/// The source and number of a checked hit, which together are its id.
+fn passage_id(hit: &Hit) -> Option<(Text, u64)> {
+    let source = hit.metadata.get(SOURCE_ID).and_then(|value| match value {
+        crate::Value::Scalar(crate::Scalar::Text(text)) => Some(text.clone()),
+        _ => None,
+    });
+    source.zip(index_of(&hit.metadata))
+}

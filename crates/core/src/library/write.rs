@@ -1,0 +1,318 @@
+//! Writing: by the handle of one tenant, so that no tenant can touch another's source.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::own::{
+    ACL_GROUPS, COUNT, FOLDER_ID, INDEX, KIND, OWN_KEYS, REVISION, SOURCE_ID, STATUS, TAGS,
+    TENANT_ID, TITLE, hex, keys_of, own, passage_key, update_prefixed,
+};
+use super::plan::active;
+use super::source::{IndexSource, Passage, ScopeChange};
+use super::{LibraryError, LibraryIndex, Refusal};
+use crate::embed::{Role, embed_checked};
+use crate::filter::{Filter, NarrowFilter, Op};
+use crate::metadata::{List, Metadata, MetadataError, MetadataKey, MetadataProblem, Scalar, Value};
+use crate::names::{AccessGroup, SourceId, TenantId};
+use crate::observer::{Changed, Event};
+use crate::record::{Key, Record};
+use crate::scope::MAX_GROUPS;
+use crate::search::{Count, MetadataPatch, as_count};
+
+/// One tenant's sources. A clone is the same handle.
+#[derive(Clone, Debug)]
+pub struct TenantLibrary {
+    index: LibraryIndex,
+    tenant: TenantId,
+}
+
+/// What indexing a source did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexReport {
+    /// How many passages were written.
+    pub passages: u64,
+    /// How many passages of the source were there before.
+    pub replaced: Count,
+}
+
+impl TenantLibrary {
+    pub(super) fn new(index: LibraryIndex, tenant: TenantId) -> Self {
+        Self { index, tenant }
+    }
+
+    /// The tenant.
+    pub fn tenant(&self) -> &TenantId {
+        &self.tenant
+    }
+
+    /// The store's key of a passage: for those who need to find one there. Whether there is such a
+    /// passage is not asked.
+    pub fn key(&self, source: &SourceId, index: usize) -> Key {
+        passage_key(&self.tenant, source, index)
+    }
+
+    /// Indexes a source in the place of what the tenant holds under its id.
+    ///
+    /// Everything is checked and embedded before anything is deleted, so a refused source or a
+    /// failed embedding leaves the old one whole. Where the store has transactions the new takes the
+    /// place of the old at once; elsewhere the old is deleted first, and a failure may leave part of
+    /// the new, which indexing again heals. When this returned, only the new can be found.
+    ///
+    /// # Errors
+    /// [`LibraryError::Refused`], [`LibraryError::Metadata`], those of the embedder and the store.
+    pub async fn index_source(&self, source: IndexSource) -> Result<IndexReport, LibraryError> {
+        self.check_source(&source)?;
+        let records = self.records(&source).await?;
+        let selector = self.select_source(&source.id)?;
+        let batch = self.index.batch_size;
+        let replaced = self
+            .index
+            .collection
+            .replace_unit(&selector, &records, batch)
+            .await?;
+        let passages = as_count(records.len());
+        self.changed(Some(&source.id), "indexed", Count::Exact(passages));
+        Ok(IndexReport {
+            passages,
+            replaced: replaced.removed,
+        })
+    }
+
+    /// Changes who may see a source, or where it is filed; what is not given stays. Answers how many
+    /// passages it was about, 0 for a source that is not there.
+    ///
+    /// When this returned, no search that begins later answers by what was before.
+    ///
+    /// # Errors
+    /// [`Refusal::NoGroups`] for an empty list of groups, [`Refusal::NothingToChange`], and those of
+    /// the store, among them `Unsupported` on a store that cannot change metadata in place.
+    pub async fn set_source_scope(
+        &self,
+        source: &SourceId,
+        change: &ScopeChange,
+    ) -> Result<Count, LibraryError> {
+        let patch = patch_of(change)?;
+        let selector = self.select_source(source)?;
+        let count = self.index.collection.patch_units(&selector, &patch).await?;
+        self.changed(Some(source), "rescoped", count);
+        Ok(count)
+    }
+
+    /// Removes a source; answers how many passages went, 0 for a source that is not there.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn remove_source(&self, source: &SourceId) -> Result<Count, LibraryError> {
+        let selector = self.select_source(source)?;
+        let count = self.index.collection.remove_units(&selector).await?;
+        self.changed(Some(source), "removed", count);
+        Ok(count)
+    }
+
+    /// Removes all of the tenant's sources; answers how many passages went.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn remove_tenant(&self) -> Result<Count, LibraryError> {
+        let selector = Filter::test(own(TENANT_ID), self.is_tenant()).narrow()?;
+        let count = self.index.collection.remove_units(&selector).await?;
+        self.changed(None, "removed", count);
+        Ok(count)
+    }
+
+    fn is_tenant(&self) -> Op {
+        Op::Eq(Scalar::from(&self.tenant))
+    }
+
+    /// The tenant stands in every selector, so a source of the same id elsewhere is not met.
+    fn select_source(&self, source: &SourceId) -> Result<NarrowFilter, LibraryError> {
+        let selector = Filter::and(vec![
+            Filter::test(own(TENANT_ID), self.is_tenant()),
+            Filter::test(own(SOURCE_ID), Op::Eq(Scalar::from(source))),
+        ]);
+        Ok(selector.narrow()?)
+    }
+
+    fn changed(&self, source: Option<&SourceId>, change: &'static str, passages: Count) {
+        self.index.observe(|| {
+            Event::Changed(Changed {
+                tenant: self.tenant.clone(),
+                source: source.map(ToString::to_string),
+                change,
+                passages,
+            })
+        });
+    }
+
+    fn check_source(&self, source: &IndexSource) -> Result<(), LibraryError> {
+        check_groups(&source.groups)?;
+        if source.kind.is_empty() {
+            return Err(Refusal::NoKind.into());
+        }
+        if source.passages.is_empty() && !source.allow_empty {
+            return Err(Refusal::NoPassages(source.id.clone()).into());
+        }
+        let max = self.index.collection.ceilings().source_passages;
+        if source.passages.len() > max {
+            let passages = source.passages.len();
+            return Err(Refusal::TooManyPassages {
+                source_id: source.id.clone(),
+                passages,
+                max,
+            }
+            .into());
+        }
+        let given = source.passages.iter().map(|passage| &passage.metadata);
+        for metadata in given.chain([&source.metadata]) {
+            if let Some((key, _)) = metadata.iter().find(|(key, _)| key.is_reserved()) {
+                return Err(MetadataError::new(key, MetadataProblem::ReservedKey).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The records of a source, all checked before the first text is embedded.
+    async fn records(&self, source: &IndexSource) -> Result<Vec<Record>, LibraryError> {
+        let shared = self.shared_metadata(source)?;
+        let key_of = keys_of(&self.tenant, &source.id);
+        let mut records = Vec::with_capacity(source.passages.len());
+        for (index, passage) in source.passages.iter().enumerate() {
+            let metadata = passage_metadata(passage, &shared, index)?;
+            let record = Record::new(key_of(index), Arc::from([]))
+                .with_text(passage.text.clone())
+                .with_metadata(metadata);
+            self.index.collection.check_before_embedding(&record)?;
+            records.push(record);
+        }
+        for batch in records.chunks_mut(self.index.batch_size) {
+            let texts: Vec<&str> = batch
+                .iter()
+                .map(|r| r.text.as_deref().unwrap_or_default())
+                .collect();
+            let vectors = embed_checked(&*self.index.embedder, Role::Passage, &texts).await?;
+            for (record, vector) in batch.iter_mut().zip(vectors) {
+                record.vector = vector;
+            }
+        }
+        Ok(records)
+    }
+
+    /// What every passage of a source holds, but its number: the source's metadata, and over it the
+    /// own keys.
+    fn shared_metadata(&self, source: &IndexSource) -> Result<Metadata, LibraryError> {
+        let mut shared = source.metadata.clone();
+        // A folder or a title held only in metadata would file a source that is in none.
+        OWN_KEYS.iter().for_each(|key| drop(shared.remove(key)));
+        shared.insert(own(TENANT_ID), Scalar::from(&self.tenant));
+        shared.insert(own(ACL_GROUPS), group_list(&source.groups)?);
+        shared.insert(own(STATUS), active());
+        shared.insert(own(SOURCE_ID), Scalar::from(&source.id));
+        shared.insert(own(KIND), text(KIND, &source.kind)?);
+        shared.insert(own(TAGS), text_list(TAGS, &source.tags)?);
+        if let Some(folder) = &source.folder {
+            shared.insert(own(FOLDER_ID), text(FOLDER_ID, folder)?);
+        }
+        if let Some(title) = &source.title {
+            shared.insert(own(TITLE), text(TITLE, title)?);
+        }
+        shared.insert(
+            MetadataKey::own(REVISION),
+            text(REVISION, &self.revision(source))?,
+        );
+        let count = i64::try_from(source.passages.len()).unwrap_or(i64::MAX);
+        shared.insert(MetadataKey::own(COUNT), count);
+        Ok(shared)
+    }
+
+    /// Names this content of the source: tenant, source, kind, number of passages, texts and
+    /// metadata. Not where it stands, which a re-scope changes without knowing the content.
+    fn revision(&self, source: &IndexSource) -> String {
+        let mut hash = Sha256::new();
+        update_prefixed(&mut hash, self.tenant.as_str());
+        update_prefixed(&mut hash, source.id.as_str());
+        update_prefixed(&mut hash, &source.kind);
+        hash.update(as_count(source.passages.len()).to_be_bytes());
+        update_prefixed(&mut hash, &json(&source.metadata));
+        for passage in &source.passages {
+            update_prefixed(&mut hash, &passage.text);
+            update_prefixed(&mut hash, &json(&passage.metadata));
+        }
+        let digits = hex(&hash.finalize());
+        digits.get(..16).unwrap_or(&digits).to_owned()
+    }
+}
+
+/// Metadata as JSON, in the order of its keys: the same for equal metadata, in every version.
+fn json(metadata: &Metadata) -> String {
+    // Keys are texts and numbers are finite, so this is always JSON.
+    serde_json::to_string(metadata).unwrap_or_default()
+}
+
+/// A passage's own metadata, over it the source's, over both the own keys.
+fn passage_metadata(
+    passage: &Passage,
+    shared: &Metadata,
+    index: usize,
+) -> Result<Metadata, LibraryError> {
+    let own_of_passage = passage.metadata.iter();
+    let mut metadata: Metadata = own_of_passage
+        .filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()))
+        .chain(shared.iter())
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let index = i64::try_from(index)
+        .map_err(|_| MetadataError::new(INDEX, MetadataProblem::IntegerRange))?;
+    metadata.insert(own(INDEX), index);
+    Ok(metadata)
+}
+
+fn patch_of(change: &ScopeChange) -> Result<MetadataPatch, LibraryError> {
+    if *change == ScopeChange::default() {
+        return Err(Refusal::NothingToChange.into());
+    }
+    let mut patch = MetadataPatch::new();
+    if let Some(groups) = &change.groups {
+        check_groups(groups)?;
+        patch = patch.set(own(ACL_GROUPS), group_list(groups)?);
+    }
+    if let Some(tags) = &change.tags {
+        patch = patch.set(own(TAGS), text_list(TAGS, tags)?);
+    }
+    for (key, given) in [(FOLDER_ID, &change.folder), (TITLE, &change.title)] {
+        patch = match given {
+            Some(Some(value)) => patch.set(own(key), text(key, value)?),
+            Some(None) => patch.remove(own(key)),
+            None => patch,
+        };
+    }
+    Ok(patch)
+}
+
+fn check_groups(groups: &[AccessGroup]) -> Result<(), Refusal> {
+    match groups.len() {
+        0 => Err(Refusal::NoGroups),
+        n if n > MAX_GROUPS => Err(Refusal::TooManyGroups {
+            groups: n,
+            max: MAX_GROUPS,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn group_list(groups: &[AccessGroup]) -> Result<Value, MetadataError> {
+    let groups = groups.iter().map(Scalar::from).collect();
+    List::new(groups)
+        .map(Value::List)
+        .map_err(|problem| MetadataError::new(ACL_GROUPS, problem))
+}
+
+fn text(key: &str, text: &str) -> Result<Scalar, MetadataError> {
+    Scalar::text(text).map_err(|problem| MetadataError::new(key, problem))
+}
+
+fn text_list(key: &str, texts: &[String]) -> Result<Value, MetadataError> {
+    Value::texts(texts.iter().map(String::as_str))
+        .map_err(|problem| MetadataError::new(key, problem))
+}

@@ -1,0 +1,398 @@
+//! The word rules: what they answer, and the laws they keep.
+
+use proptest::prelude::*;
+use shelfward_text::{WordRule, lexical_tokens};
+use unicode_normalization::UnicodeNormalization;
+
+const RULES: [WordRule; 3] = [WordRule::Seed, WordRule::Unicode, WordRule::UnicodeBigrams];
+
+/// Checks one text under the three rules: seed, Unicode, Unicode with bigrams.
+#[track_caller]
+fn check(text: &str, seed: &[&str], unicode: &[&str], bigrams: &[&str]) {
+    assert_eq!(lexical_tokens(text), seed, "Seed of {text:?}");
+    assert_eq!(WordRule::Seed.words(text), seed, "Seed of {text:?}");
+    assert_eq!(
+        WordRule::Unicode.words(text),
+        unicode,
+        "Unicode of {text:?}"
+    );
+    assert_eq!(
+        WordRule::UnicodeBigrams.words(text),
+        bigrams,
+        "UnicodeBigrams of {text:?}"
+    );
+}
+
+/// A text that all rules cut alike.
+#[track_caller]
+fn check_all(text: &str, words: &[&str]) {
+    check(text, words, words, words);
+}
+
+#[test]
+fn words_of_the_seed() {
+    check_all(
+        "Q3's budget: 1,200 units",
+        &["q3", "s", "budget", "1", "200", "units"],
+    );
+}
+
+#[test]
+fn separators() {
+    check_all("", &[]);
+    check_all(" \u{a0}\u{3000}\n\u{feff}", &[]);
+    check_all("???", &[]);
+    check_all("a_b-c.d/e", &["a", "b", "c", "d", "e"]);
+    check_all("don't don’t", &["don", "t", "don", "t"]);
+    // Joiners and soft hyphens part words too.
+    check_all(
+        "a\u{200d}b c\u{200c}d e\u{ad}f",
+        &["a", "b", "c", "d", "e", "f"],
+    );
+    check_all("nul\0byte", &["nul", "byte"]);
+}
+
+#[test]
+fn case() {
+    check_all("ΟΔΥΣΣΕΥΣ ΣΑΣ Σ", &["οδυσσευς", "σας", "σ"]);
+    check_all("STRASSE Straße", &["strasse", "straße"]);
+    check_all("Ǆ ǅ ﬁ", &["ǆ", "ǆ", "ﬁ"]);
+    check_all("ıI", &["ıi"]);
+    check(
+        "İstanbul",
+        &["i", "stanbul"],
+        &["i\u{307}stanbul"],
+        &["i\u{307}stanbul"],
+    );
+    check("İ", &["i"], &["i\u{307}"], &["i\u{307}"]);
+}
+
+#[test]
+fn lower_case_sigma_is_a_matter_of_its_word() {
+    // Over the whole text, a full stop does not end the word for Σ, so the initial would become
+    // the ς that ends words. Word by word, it is what the query Σ is.
+    check(
+        "Α.Σ. Παπάς",
+        &["α", "ς", "παπάς"],
+        &["α", "σ", "παπάς"],
+        &["α", "σ", "παπάς"],
+    );
+    check_all("Σ", &["σ"]);
+    // The same at the seam of a run: ー is skipped when Σ looks for the letter before it.
+    assert_eq!(WordRule::UnicodeBigrams.words("ΑーΣ"), ["α", "ー", "σ"]);
+}
+
+#[test]
+fn marks() {
+    check(
+        "re\u{301}sume\u{301}",
+        &["re", "sume"],
+        &["résumé"],
+        &["résumé"],
+    );
+    check_all("résumé", &["résumé"]);
+    check("N\u{308}", &["n"], &["n\u{308}"], &["n\u{308}"]);
+    // Lower case finds a composed character that upper case lacks.
+    check("J\u{30c}", &["j"], &["ǰ"], &["ǰ"]);
+    check(
+        "हिन्दी में",
+        &["ह", "न", "द", "म"],
+        &["हिन्दी", "में"],
+        &["हिन्दी", "में"],
+    );
+    check("தமிழ்", &["தம", "ழ"], &["தமிழ்"], &["தமிழ்"]);
+    check("עִבְרִית", &["ע", "ב", "ר", "ית"], &["עִבְרִית"], &["עִבְרִית"]);
+}
+
+#[test]
+fn lone_marks_begin_no_word() {
+    check_all("\u{301}", &[]);
+    check_all("\u{301}\u{93f} -\u{301}", &[]);
+    check_all("\u{301}a", &["a"]);
+    check_all("+\u{301}a", &["a"]);
+    check(
+        "a\u{301}\u{200d}\u{301}b",
+        &["a", "b"],
+        &["á", "b"],
+        &["á", "b"],
+    );
+}
+
+#[test]
+fn digits_and_numbers() {
+    check_all(
+        "١٢٣ ۱۲۳ १२३ １２３ 𝟙𝟚",
+        &["١٢٣", "۱۲۳", "१२३", "１２３", "𝟙𝟚"],
+    );
+    check_all("x² ½ Ⅷ ①", &["x²", "½", "ⅷ", "①"]);
+    check_all("№5 50% 0x1F", &["5", "50", "0x1f"]);
+    // A Thai number is not cut, though Thai letters are.
+    check_all("๒๕๖๗", &["๒๕๖๗"]);
+    check("ปี๒๕๖๗", &["ป", "๒๕๖๗"], &["ปี๒๕๖๗"], &["ปี", "๒๕๖๗"]);
+}
+
+#[test]
+fn emoji() {
+    check_all("👩‍👩‍👧 family", &["family"]);
+    check_all("👍🏽🇫🇷❤\u{fe0f}🏴\u{e0067}\u{e0062}\u{e007f}", &[]);
+    // A keycap is a digit with marks.
+    check(
+        "1\u{fe0f}\u{20e3}",
+        &["1"],
+        &["1\u{fe0f}\u{20e3}"],
+        &["1\u{fe0f}\u{20e3}"],
+    );
+}
+
+#[test]
+fn han_and_kana() {
+    check("世界", &["世界"], &["世界"], &["世界"]);
+    check(
+        "東京タワー",
+        &["東京タワー"],
+        &["東京タワー"],
+        &["東京", "京タ", "タワ", "ワー"],
+    );
+    check(
+        "更新v2手順",
+        &["更新v2手順"],
+        &["更新v2手順"],
+        &["更新", "v2", "手順"],
+    );
+    check("A本", &["a本"], &["a本"], &["a", "本"]);
+    check(
+        "人々〆切",
+        &["人々〆切"],
+        &["人々〆切"],
+        &["人々", "々〆", "〆切"],
+    );
+    check(
+        "二〇二四年",
+        &["二〇二四年"],
+        &["二〇二四年"],
+        &["二〇", "〇二", "二四", "四年"],
+    );
+    check("𠀀𰀀a", &["𠀀𰀀a"], &["𠀀𰀀a"], &["𠀀𰀀", "a"]);
+    check("ｶﾞｷﾞ", &["ｶﾞｷﾞ"], &["ｶﾞｷﾞ"], &["ｶﾞ", "ﾞｷ", "ｷﾞ"]);
+    // Loose voicing marks are composed where there is a character for it, and stay with their
+    // letter where there is none.
+    check("か\u{3099}く", &["か", "く"], &["がく"], &["がく"]);
+    check(
+        "か\u{309a}く",
+        &["か", "く"],
+        &["か\u{309a}く"],
+        &["か\u{309a}く"],
+    );
+    // A compatibility ideograph is its unified one, canonically.
+    check("\u{f900}", &["\u{f900}"], &["\u{8c48}"], &["\u{8c48}"]);
+}
+
+#[test]
+fn a_word_inside_a_run_is_found() {
+    let words = WordRule::UnicodeBigrams.words("昨日図書館で本を借りた");
+    assert_eq!(
+        words,
+        [
+            "昨日", "日図", "図書", "書館", "館で", "で本", "本を", "を借", "借り", "りた"
+        ]
+    );
+    for word in WordRule::UnicodeBigrams.words("図書館") {
+        assert!(words.contains(&word), "{word}");
+    }
+}
+
+#[test]
+fn hangul() {
+    check(
+        "한국어를",
+        &["한국어를"],
+        &["한국어를"],
+        &["한국", "국어", "어를"],
+    );
+    // Conjoining letters, composed first.
+    check(
+        "\u{1112}\u{1161}\u{11ab}",
+        &["\u{1112}\u{1161}\u{11ab}"],
+        &["한"],
+        &["한"],
+    );
+}
+
+#[test]
+fn thai() {
+    let pairs: &[&str] = &["สวั", "วัส", "สดี"];
+    check("สวัสดี", &["สว", "สด"], &["สวัสดี"], pairs);
+    check("ไทยv2", &["ไทยv2"], &["ไทยv2"], &["ไท", "ทย", "v2"]);
+    // Its neighbours are not cut.
+    check("ລາວ", &["ລາວ"], &["ລາວ"], &["ລາວ"]);
+}
+
+#[test]
+fn names_in_json() {
+    let names = ["\"seed\"", "\"unicode\"", "\"unicode-bigrams\""];
+    for (rule, name) in RULES.into_iter().zip(names) {
+        // serde_json is no dependency of this crate; serde's own deserialiser of a bare string
+        // is enough to see the name.
+        use serde::{Deserialize, de::IntoDeserializer, de::value::Error};
+        let bare: serde::de::value::StrDeserializer<'_, Error> =
+            name.trim_matches('"').into_deserializer();
+        assert_eq!(WordRule::deserialize(bare), Ok(rule));
+    }
+    assert_eq!(WordRule::default(), WordRule::Unicode);
+}
+
+/// Texts made of what the rules are about, which random characters seldom hit.
+fn tricky() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "a",
+        "Z",
+        "7",
+        " ",
+        ".",
+        "'",
+        ":",
+        "·",
+        "-",
+        "İ",
+        "I",
+        "ı",
+        "ſ",
+        "ß",
+        "ẞ",
+        "Σ",
+        "σ",
+        "ς",
+        "Α",
+        "ᾈ",
+        "J",
+        "T",
+        "H",
+        "Å",
+        "K",
+        "é",
+        "\u{301}",
+        "\u{307}",
+        "\u{308}",
+        "\u{30c}",
+        "\u{323}",
+        "\u{331}",
+        "\u{345}",
+        "\u{344}",
+        "ि",
+        "्",
+        "ह",
+        "ก",
+        "ั",
+        "ี",
+        "ำ",
+        "๑",
+        "漢",
+        "々",
+        "〇",
+        "か",
+        "\u{3099}",
+        "\u{309a}",
+        "ー",
+        "ｶ",
+        "ﾞ",
+        "\u{1112}",
+        "\u{1161}",
+        "\u{11ab}",
+        "한",
+        "𠀀",
+        "\u{f900}",
+        "👩",
+        "\u{200d}",
+        "\u{200c}",
+        "\u{fe0f}",
+        "\u{20e3}",
+        "①",
+        "½",
+        "≠",
+        "=",
+        "\u{338}",
+        "\u{1d15e}",
+        "\u{1d165}",
+        "\u{e0100}",
+        "\u{feff}",
+        "\u{ad}",
+        "\u{1fbd}",
+        "\u{374}",
+        "𐐀",
+    ]);
+    prop::collection::vec(pieces, 0..16).prop_map(|pieces| pieces.concat())
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    prop_oneof![tricky(), any::<String>()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_word_cut_again_is_itself(text in texts()) {
+        for rule in RULES {
+            let words = rule.words(&text);
+            for word in &words {
+                prop_assert!(!word.is_empty());
+                prop_assert_eq!(rule.words(word), std::slice::from_ref(word), "{:?}", rule);
+            }
+            prop_assert_eq!(rule.words(&words.join(" ")), words, "{:?}", rule);
+        }
+    }
+
+    #[test]
+    fn texts_joined_by_a_space_have_the_words_of_both(one in texts(), other in texts()) {
+        for rule in RULES {
+            let both = [rule.words(&one), rule.words(&other)].concat();
+            prop_assert_eq!(rule.words(&format!("{one} {other}")), both, "{:?}", rule);
+        }
+    }
+
+    #[test]
+    fn equivalent_spellings_have_the_same_words(text in texts()) {
+        for rule in [WordRule::Unicode, WordRule::UnicodeBigrams] {
+            let words = rule.words(&text);
+            prop_assert_eq!(&rule.words(&text.nfc().collect::<String>()), &words, "{:?}", rule);
+            prop_assert_eq!(&rule.words(&text.nfd().collect::<String>()), &words, "{:?}", rule);
+        }
+    }
+
+    /// Composing, lower-casing and cutting the whole text is the same but for Σ.
+    #[test]
+    fn only_sigma_looks_beyond_its_word(text in texts()) {
+        let text = text.replace('Σ', "");
+        let whole = text.nfc().collect::<String>().to_lowercase();
+        prop_assert_eq!(WordRule::Unicode.words(&text), WordRule::Unicode.words(&whole));
+    }
+
+    #[test]
+    fn bigrams_only_cut_what_unicode_answers(text in texts()) {
+        // Cut once more, the words under Unicode give the words under UnicodeBigrams, except
+        // that a whole run may decide the lower case of a Σ inside it.
+        let text = text.replace('Σ', "");
+        let runs = WordRule::Unicode.words(&text);
+        let cut: Vec<String> =
+            runs.iter().flat_map(|run| WordRule::UnicodeBigrams.words(run)).collect();
+        prop_assert_eq!(WordRule::UnicodeBigrams.words(&text), cut);
+    }
+
+    /// What the pairs are for: any stretch of a run is found in it, whatever surrounds it.
+    #[test]
+    fn every_stretch_of_a_run_is_found(
+        run in prop::collection::vec(
+            prop::sample::select(vec!["漢", "字", "か", "ナ", "ー", "々", "한", "สี", "ก", "𠀀"]),
+            2..12,
+        ),
+        cut in any::<(prop::sample::Index, prop::sample::Index)>(),
+    ) {
+        let start = cut.0.index(run.len() - 1);
+        let end = start + 2 + cut.1.index(run.len() - start - 1);
+        let words = WordRule::UnicodeBigrams.words(&run.concat());
+        prop_assert_eq!(words.len(), run.len() - 1);
+        for word in WordRule::UnicodeBigrams.words(&run[start..end].concat()) {
+            prop_assert!(words.contains(&word), "{word} of {run:?}");
+        }
+    }
+}

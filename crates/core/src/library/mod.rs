@@ -41,7 +41,6 @@ use crate::observer::{DigestKey, Event, Observer};
 use crate::port::Collection;
 use crate::spec::{CollectionSpec, Field, Metric};
 use crate::store::Store;
-use crate::write_order::WriteOrder;
 
 /// A library over a collection of some store. A clone is the same library.
 ///
@@ -165,7 +164,7 @@ impl LibraryIndex {
         collection: Arc<dyn Collection>,
         embedder: Arc<dyn Embedder>,
     ) -> Result<Self, LibraryError> {
-        let order = collection.write_order().unwrap_or_else(WriteOrder::new);
+        let order = collection.write_order().unwrap_or_default();
         let ceilings = crate::ceilings::Ceilings::default();
         let collection = match collection.as_checked(&crate::checked::sealed()) {
             Some(checked) => checked,

@@ -196,7 +196,6 @@ macro_rules! fallible_scalar {
         impl TryFrom<$from> for Scalar {
             type Error = MetadataProblem;
             fn try_from(value: $from) -> Result<Self, MetadataProblem> {
-                #[expect(clippy::redundant_closure_call, reason = "the conversion is the macro's argument")]
                 ($make)(value)
             }
         }

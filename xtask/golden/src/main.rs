@@ -1,0 +1,3 @@
+//! Runs golden cases.
+
+fn main() {}

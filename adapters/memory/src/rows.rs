@@ -1,0 +1,82 @@
+//! What one collection holds, as its one lock guards it.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use shelfward_core::{CollectionSpec, Filter, Key, MetadataError, MetadataPatch, Record};
+
+/// The records of a collection, in the order of their keys: the order of scans and of ties.
+pub(crate) struct Rows {
+    pub(crate) spec: Arc<CollectionSpec>,
+    pub(crate) records: BTreeMap<Key, Record>,
+    /// Set when the collection is dropped, for handles that outlive it.
+    pub(crate) discarded: bool,
+}
+
+impl Rows {
+    pub(crate) fn new(spec: CollectionSpec) -> Self {
+        Self {
+            spec: Arc::new(spec),
+            records: BTreeMap::new(),
+            discarded: false,
+        }
+    }
+
+    pub(crate) fn matching<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a Record> {
+        self.records
+            .values()
+            .filter(|record| filter.matches(&record.metadata))
+    }
+
+    pub(crate) fn after<'a>(&'a self, key: Option<&Key>) -> impl Iterator<Item = &'a Record> {
+        let from = key.map_or(Bound::Unbounded, |key| Bound::Excluded(key.clone()));
+        self.records
+            .range((from, Bound::Unbounded))
+            .map(|(_, record)| record)
+    }
+
+    pub(crate) fn insert(&mut self, records: &[Record]) {
+        for record in records {
+            self.records.insert(record.key.clone(), record.clone());
+        }
+    }
+
+    /// Removes what the filter matches; answers how many there were.
+    pub(crate) fn remove_matching(&mut self, filter: &Filter) -> usize {
+        let before = self.records.len();
+        self.records
+            .retain(|_, record| !filter.matches(&record.metadata));
+        before - self.records.len()
+    }
+
+    /// Patches what the filter matches; answers how many there were.
+    pub(crate) fn patch_matching(&mut self, filter: &Filter, patch: &MetadataPatch) -> usize {
+        let mut patched = 0;
+        for record in self.records.values_mut() {
+            if filter.matches(&record.metadata) {
+                record.metadata = Arc::new(patch.apply(&record.metadata));
+                patched += 1;
+            }
+        }
+        patched
+    }
+
+    /// Refuses values that do not keep to the declared kinds of now: a handle may have been opened
+    /// before a field was declared.
+    pub(crate) fn check_kinds(&self, records: &[Record]) -> Result<(), MetadataError> {
+        check_kinds(&self.spec, records)
+    }
+}
+
+pub(crate) fn check_kinds<'a>(
+    spec: &CollectionSpec,
+    records: impl IntoIterator<Item = &'a Record>,
+) -> Result<(), MetadataError> {
+    for record in records {
+        for (key, value) in record.metadata.iter() {
+            spec.check_value(key, value)?;
+        }
+    }
+    Ok(())
+}

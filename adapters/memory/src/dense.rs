@@ -73,16 +73,17 @@ impl PartialEq for Candidate<'_> {
 impl Eq for Candidate<'_> {}
 
 fn score(metric: Metric, query: &[f32], query_length: f64, vector: &[f32]) -> f64 {
-    match metric {
+    let score = match metric {
         Metric::Dot => dot(query, vector),
         Metric::Euclidean => {
             let squared: f64 = pairs(query, vector).map(|(a, b)| (a - b) * (a - b)).sum();
-            // `0.0 -` and not a sign: minus zero would be another score than zero.
-            0.0 - squared.sqrt()
+            -squared.sqrt()
         }
         // Rounding may carry a cosine past its bounds.
         _ => (dot(query, vector) / (query_length * length(vector))).clamp(-1.0, 1.0),
-    }
+    };
+    // Minus zero would be ordered as another score than zero.
+    score + 0.0
 }
 
 // Sums of 32-bit products in 64 bits: exact enough that equal vectors have equal scores whatever

@@ -31,8 +31,8 @@ pub use error::{
 pub use filter::{Filter, FilterError, NarrowFilter};
 pub use library::LibraryIndex;
 pub use metadata::{
-    Float, Kind, List, Metadata, MetadataError, MetadataKey, MetadataProblem, RESERVED_PREFIX,
-    Scalar, Text, Value,
+    Float, IntoValue, Kind, List, Metadata, MetadataError, MetadataKey, MetadataProblem,
+    RESERVED_PREFIX, Scalar, Text, Value,
 };
 pub use names::{AccessGroup, CollectionName, NameError, NameProblem, SourceId, TenantId};
 pub use port::{Collection, VectorStore};

@@ -2,6 +2,7 @@
 //!
 //! Users do not call them: [`Store`](crate::Store) wraps an adapter and hands out checked handles.
 
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -202,5 +203,16 @@ pub trait Collection: Send + Sync {
     #[doc(hidden)]
     fn as_checked(&self, _: &crate::checked::Sealed) -> Option<crate::checked::CheckedCollection> {
         None
+    }
+}
+
+/// A handle shows what it is a handle on, never what that holds.
+impl fmt::Debug for dyn Collection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collection")
+            .field("name", &self.spec().name)
+            .field("width", &self.spec().width)
+            .field("embedder", &self.spec().embedder)
+            .finish_non_exhaustive()
     }
 }

@@ -43,7 +43,7 @@ mod print;
 mod pushdown;
 
 pub use ast::{Filter, Node, Op, Test};
-pub use build::{FilterBuilder, KeyBuilder, all_of, any_of, key, not};
+pub use build::{FilterBuilder, KeyBuilder, Operand, all_of, any_of, key, not};
 pub use error::{FilterError, FilterProblem};
 pub(crate) use fold::exact_float;
 pub use limits::FilterLimits;

@@ -3,7 +3,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{MetadataError, MetadataKey, Value};
+use super::{IntoValue, MetadataError, MetadataKey, Value};
 
 /// The metadata of one record: keys and values, in the order of the keys.
 ///
@@ -50,17 +50,19 @@ impl Metadata {
 
     /// Sets a key by name, for building by hand.
     ///
+    /// ```
+    /// use shelfward_core::Metadata;
+    /// let metadata = Metadata::new().with("year", 2026)?.with("authors", ["Ann", "Bo"])?;
+    /// # Ok::<(), shelfward_core::MetadataError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`MetadataError`] when the name or the value is refused.
-    pub fn with<V>(mut self, key: &str, value: V) -> Result<Self, MetadataError>
-    where
-        V: TryInto<Value>,
-        V::Error: Into<super::MetadataProblem>,
-    {
+    pub fn with(mut self, key: &str, value: impl IntoValue) -> Result<Self, MetadataError> {
         let name = MetadataKey::new(key)?;
         let value = value
-            .try_into()
-            .map_err(|e| MetadataError::new(key, e.into()))?;
+            .into_value()
+            .map_err(|problem| MetadataError::new(key, problem))?;
         self.0.insert(name, value);
         Ok(self)
     }

@@ -4,6 +4,7 @@
 //! could not be held alike by every store is refused here, at the door, so that no adapter has to
 //! decide for itself what a null or a nested object means.
 
+mod convert;
 mod error;
 mod json;
 mod key;
@@ -11,6 +12,7 @@ mod map;
 mod number;
 mod value;
 
+pub use convert::IntoValue;
 pub(crate) use error::shown;
 pub use error::{MetadataError, MetadataProblem};
 pub use key::{MetadataKey, RESERVED_PREFIX};

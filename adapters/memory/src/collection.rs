@@ -3,10 +3,11 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use shelfward_core::{
     Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Found,
-    Hit, Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
-    Scalar, StoreError, StoredRecord, Text, WriteOrder, async_trait,
+    Hit, Include, Key, Leg, MAX_PREFIX_EXPANSIONS, MetadataPatch, NarrowFilter, Operation, Page,
+    Record, Replaced, Result, Scalar, StoreError, StoredRecord, Text, WriteOrder, async_trait,
 };
 
+use crate::lexical::TooManyExpansions;
 use crate::rows::{Rows, check_kinds};
 use crate::store::closed;
 use crate::{dense, lexical};
@@ -136,6 +137,7 @@ impl MemoryCollection {
                     .values()
                     .filter(|r| r.key.partition == partition);
                 lexical::best(records, words, *matching, &leg.filter, leg.top_k)
+                    .map_err(|e| self.error(Operation::Search, too_many_expansions(&e)))?
             }
         };
         let hits = best.into_iter().map(|(score, record)| {
@@ -294,6 +296,16 @@ impl Collection for MemoryCollection {
 
     fn write_order(&self) -> Option<WriteOrder> {
         Some(self.shelf.order.clone())
+    }
+}
+
+fn too_many_expansions(error: &TooManyExpansions) -> ErrorKind {
+    let what = "stored words that begin with one word of the query";
+    let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
+    ErrorKind::Limit {
+        what,
+        given: as_u64(error.given),
+        max: as_u64(MAX_PREFIX_EXPANSIONS),
     }
 }
 

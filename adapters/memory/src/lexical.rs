@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use shelfward_core::{Filter, Match, QueryWord, Record, Text};
+use shelfward_core::{Filter, MAX_PREFIX_EXPANSIONS, Match, QueryWord, Record, Text};
 
 use crate::dense::top;
 
@@ -20,19 +20,25 @@ pub(crate) fn best<'a>(
     matching: Match,
     filter: &Filter,
     k: usize,
-) -> Vec<(f64, &'a Record)> {
+) -> Result<Vec<(f64, &'a Record)>, TooManyExpansions> {
     let documents: Vec<Document<'a>> = partition
         .filter(|record| record.text.is_some())
         .map(|record| Document::new(record, words))
         .collect();
     let statistics = Statistics::over(&documents);
+    statistics.check_expansions(words)?;
     let scored = documents.iter().filter_map(|document| {
         let score = statistics.score(document, words, matching)?;
         filter
             .matches(&document.record.metadata)
             .then_some((score, document.record))
     });
-    top(scored, k)
+    Ok(top(scored, k))
+}
+
+/// A prefix of the query begins more stored words than a store may stand it for.
+pub(crate) struct TooManyExpansions {
+    pub(crate) given: usize,
 }
 
 /// A record, with how often it holds each stored word that some query word finds.
@@ -88,6 +94,20 @@ impl<'a> Statistics<'a> {
             average_length,
             holders,
         }
+    }
+
+    fn check_expansions(&self, words: &[QueryWord]) -> Result<(), TooManyExpansions> {
+        for word in words.iter().filter(|word| word.prefix) {
+            let given = self
+                .holders
+                .keys()
+                .filter(|stored| finds(word, stored))
+                .count();
+            if given > MAX_PREFIX_EXPANSIONS {
+                return Err(TooManyExpansions { given });
+            }
+        }
+        Ok(())
     }
 
     /// The sum over the query's words, each repeated one again; `None` where the record does not

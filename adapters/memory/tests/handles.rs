@@ -1,5 +1,7 @@
 //! Handles: several on one collection, stale ones, closed ones, and fields declared later.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use shelfward_core::{
     CollectionName, CollectionSpec, Cursor, ErrorKind, Field, FieldKind, Filter, Include, Key, Leg,
     Metadata, MetadataKey, Metric, Record, Store, StoreError, Text,

@@ -1,5 +1,7 @@
 //! Dense and lexical search against values worked out by hand, and against sorting everything.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -243,4 +245,37 @@ async fn a_record_without_a_text_takes_no_part_and_one_without_words_counts() {
         &lexical(&collection, "rain", Match::Any, false).await,
         &[("1", expected)],
     );
+}
+
+#[tokio::test]
+async fn a_prefix_of_too_many_words_is_refused_and_one_of_just_enough_is_not() {
+    let collection = open(tenants()).await;
+    let words = |n: usize| (0..n).map(|n| format!("word{n} ")).collect::<String>();
+    let search = async || {
+        let words = query_words("wo", collection.spec().word_rule, true).unwrap();
+        let filter = key("tenant").eq("a").build().unwrap();
+        collection
+            .search(&Leg::lexical(words, Match::Any, filter, 10))
+            .await
+    };
+    collection
+        .upsert(&[document("a", "1", &words(1_024))])
+        .await
+        .unwrap();
+    assert_eq!(search().await.unwrap().hits.len(), 1);
+    collection
+        .upsert(&[document("a", "1", &words(1_025))])
+        .await
+        .unwrap();
+    let error = search().await.unwrap_err();
+    assert!(error.is_refusal(), "{error}");
+    // Another tenant's words are another tenant's.
+    collection
+        .upsert(&[
+            document("a", "1", "wood"),
+            document("b", "1", &words(2_000)),
+        ])
+        .await
+        .unwrap();
+    assert_eq!(search().await.unwrap().hits.len(), 1);
 }

@@ -401,6 +401,10 @@ pub fn query_words(
         .collect())
 }
 
+/// The most stored words that one prefix may stand for in a store. A query word that begins more of
+/// them is refused, never cut: a longer one says better what is meant.
+pub const MAX_PREFIX_EXPANSIONS: usize = 1_024;
+
 /// The most bytes of a word that an index holds.
 pub const MAX_WORD_BYTES: usize = 512;
 

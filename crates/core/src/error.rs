@@ -125,6 +125,11 @@ pub enum ErrorKind {
     /// The write was accepted, but is not seen by readers within the bound that the store declares.
     #[error("written, but not visible to readers within {} ms; ask again before relying on it", .0.as_millis())]
     NotYetVisible(Duration),
+    /// The store took the write, and looking at what it did failed.
+    #[error(
+        "the store took the write, and looking at what it did failed; look again before relying on it"
+    )]
+    Unverified,
     /// The store cannot be reached or is overloaded.
     #[error("the store is unavailable")]
     Unavailable,
@@ -206,7 +211,7 @@ fn first_failures(failed: &[FailedRecord]) -> String {
 /// Whether the same call may do better later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistence {
-    /// Nothing was changed, and the same call may succeed later.
+    /// The same call may succeed later, and does no harm where part of it was done.
     Temporary,
     /// Nothing was changed, or what was is named, and the same call fails again.
     Permanent,
@@ -266,6 +271,7 @@ impl StoreError {
     pub fn persistence(&self) -> Persistence {
         match &self.0.kind {
             ErrorKind::Unavailable => Persistence::Temporary,
+            ErrorKind::Unverified => Persistence::Unknown,
             ErrorKind::Timeout(_) | ErrorKind::Engine | ErrorKind::NotYetVisible(_) => {
                 let reads = matches!(
                     self.0.operation,

@@ -7,7 +7,7 @@
 
 use super::{CheckedCollection, Origin};
 use crate::capabilities::Writers;
-use crate::error::{ErrorKind, Operation, Result};
+use crate::error::{ErrorKind, Operation, Result, StoreError};
 use crate::filter::{Filter, NarrowFilter};
 use crate::metadata::Metadata;
 use crate::port::Collection;
@@ -34,7 +34,9 @@ impl CheckedCollection {
             .turn(Claim::of_selector(self.spec(), &selector))
             .await;
         let replaced = self.replace_prepared(&selector, &records, batch).await?;
-        if let Some(there) = self.seen(selector.filter()).await?
+        if let Some(there) = self
+            .seen_after(Operation::Replace, selector.filter())
+            .await?
             && there != as_count(records.len())
         {
             let written = records.len();
@@ -56,7 +58,7 @@ impl CheckedCollection {
             .await;
         let before = self.seen(selector.filter()).await?;
         let answered = self.delete_in_turn(operation, &selector).await?;
-        match self.seen(selector.filter()).await? {
+        match self.seen_after(operation, selector.filter()).await? {
             Some(left) if left > 0 => {
                 let contract =
                     format!("the delete answered {answered}, and {left} records are still there");
@@ -87,7 +89,8 @@ impl CheckedCollection {
             there += 1;
             unchanged += usize::from(!holds(patch, &record.metadata));
         })
-        .await?;
+        .await
+        .map_err(|e| self.unverified(operation, e))?;
         if unchanged > 0 {
             let contract =
                 format!("the update answered {answered}, and {unchanged} records are unchanged");
@@ -98,6 +101,17 @@ impl CheckedCollection {
 
     fn writes_alone(&self) -> bool {
         self.capabilities().writers == Writers::OneProcess
+    }
+
+    /// As [`Self::seen`], after a write: a failure to look is not a failure to write.
+    async fn seen_after(&self, operation: Operation, filter: &Filter) -> Result<Option<u64>> {
+        self.seen(filter)
+            .await
+            .map_err(|e| self.unverified(operation, e))
+    }
+
+    fn unverified(&self, operation: Operation, source: StoreError) -> StoreError {
+        self.error(operation, ErrorKind::Unverified).because(source)
     }
 
     /// How many records match, where nobody else writes and the store can say.

@@ -21,17 +21,19 @@ impl CheckedCollection {
             .order
             .turn(Claim::of_keys(records.iter().map(|r| &r.key)))
             .await;
-        self.write_batches(Operation::Upsert, &records, usize::MAX)
+        self.write_batches(Operation::Upsert, &records, usize::MAX, false)
             .await
     }
 
     /// Writes in batches of at most `batch` and of what the store takes. What a failure left
-    /// unwritten is named, later batches included.
+    /// unwritten is named, later batches included; also where the call has `changed` something
+    /// before, since the store's error speaks of its last step alone.
     pub(super) async fn write_batches(
         &self,
         operation: Operation,
         records: &[Record],
         batch: usize,
+        changed: bool,
     ) -> Result<()> {
         let size = self
             .capabilities()
@@ -43,7 +45,13 @@ impl CheckedCollection {
         for batch in records.chunks(size) {
             if let Err(error) = self.inner.upsert(batch).await {
                 let later = records.get(written + batch.len()..).unwrap_or_default();
-                return Err(self.name_unwritten(operation, error, written > 0, batch, later));
+                return Err(self.name_unwritten(
+                    operation,
+                    error,
+                    changed || written > 0,
+                    batch,
+                    later,
+                ));
             }
             written += batch.len();
         }
@@ -54,7 +62,7 @@ impl CheckedCollection {
         &self,
         operation: Operation,
         error: StoreError,
-        some_written: bool,
+        changed: bool,
         batch: &[Record],
         later: &[Record],
     ) -> StoreError {
@@ -64,7 +72,7 @@ impl CheckedCollection {
         let failed: Vec<_> = match error.kind() {
             ErrorKind::PartialWrite(failed) => failed.iter().cloned().chain(not_sent).collect(),
             // Nothing was written, or nothing is known of this only batch: the error says it best.
-            _ if !some_written && later.is_empty() => return error,
+            _ if !changed && later.is_empty() => return error,
             _ => {
                 let reason = "the call that carried it failed";
                 let carried = batch
@@ -153,7 +161,7 @@ impl CheckedCollection {
             // Delete first: a narrowed scope must not leave old passages to be seen.
             Replace::DeleteThenWrite => {
                 let removed = self.delete_in_turn(Operation::Replace, selector).await?;
-                self.write_batches(Operation::Replace, records, batch)
+                self.write_batches(Operation::Replace, records, batch, true)
                     .await?;
                 Ok(Replaced::new(removed, records.len()))
             }

@@ -1,3 +1,25 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+
+mod case;
+mod cases;
+mod check;
+mod context;
+mod embedder;
+pub mod faulty;
+mod gaps;
+mod harness;
+mod oracle;
+pub mod report;
+mod store;
+mod suite;
+mod verdict;
+
+pub use case::{Case, CaseInfo};
+pub use embedder::TableEmbedder;
+pub use gaps::{GapsError, KnownGap, KnownGaps};
+pub use harness::run_tests;
+pub use store::StoreUnderTest;
+pub use suite::{DEFAULT_SEED, Selection, Suite};
+pub use verdict::{Finding, Verdict};

@@ -1,0 +1,28 @@
+//! The conformance suite on the memory store.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use shelfward_conformance::{StoreUnderTest, run_tests};
+use shelfward_core::{Result, VectorStore, async_trait};
+use shelfward_memory::MemoryStore;
+
+struct Memory(MemoryStore);
+
+#[async_trait]
+impl StoreUnderTest for Memory {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        Ok(Arc::new(self.0.clone()))
+    }
+}
+
+fn main() -> ExitCode {
+    run_tests(
+        Memory(MemoryStore::new()),
+        include_str!("../known_gaps.toml"),
+    )
+}

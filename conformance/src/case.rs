@@ -1,0 +1,69 @@
+use std::future::Future;
+use std::pin::Pin;
+
+use shelfward_core::Capabilities;
+
+use crate::context::Context;
+use crate::faulty::Fault;
+use crate::verdict::Checked;
+
+type Run = dyn Fn(Context) -> Pin<Box<dyn Future<Output = Checked> + Send>> + Send + Sync;
+
+/// One check of one rule.
+pub struct Case {
+    pub(crate) info: CaseInfo,
+    pub(crate) run: Box<Run>,
+}
+
+/// What a case is, apart from running it.
+#[derive(Clone)]
+pub struct CaseInfo {
+    /// `group/name`.
+    pub id: String,
+    /// The faults that this case must catch.
+    pub kills: &'static [Fault],
+    /// Whether a store of these capabilities can do what the case asks. One that cannot must refuse.
+    pub needs: fn(&Capabilities) -> bool,
+}
+
+impl CaseInfo {
+    /// The group.
+    pub fn group(&self) -> &str {
+        self.id.split_once('/').map_or(&self.id, |(group, _)| group)
+    }
+}
+
+impl Case {
+    pub(crate) fn new<F, R>(id: impl Into<String>, run: F) -> Self
+    where
+        F: Fn(Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Checked> + Send + 'static,
+    {
+        let info = CaseInfo {
+            id: id.into(),
+            kills: &[],
+            needs: |_| true,
+        };
+        Self {
+            info,
+            run: Box::new(move |context| Box::pin(run(context))),
+        }
+    }
+
+    /// Names the faults that this case must catch.
+    pub(crate) fn kills(mut self, faults: &'static [Fault]) -> Self {
+        self.info.kills = faults;
+        self
+    }
+
+    /// Says what a store must be capable of; one that is not must refuse.
+    pub(crate) fn needs(mut self, needs: fn(&Capabilities) -> bool) -> Self {
+        self.info.needs = needs;
+        self
+    }
+
+    /// What the case is.
+    pub fn info(&self) -> &CaseInfo {
+        &self.info
+    }
+}

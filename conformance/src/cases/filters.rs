@@ -1,0 +1,574 @@
+//! What each operator finds, by literal ids: the evaluator that filters in core must not be the only
+//! judge of itself.
+
+use shelfward_core::Filter;
+
+use super::fixture::{DECLARED, UNDECLARED, keys};
+use crate::case::Case;
+use crate::check::finds;
+use crate::faulty::Fault;
+use crate::oracle;
+
+/// A row: the case, the filter, the ids that it finds, and the faults that it must catch.
+type Row = (&'static str, &'static str, &'static str, &'static [Fault]);
+
+pub(super) fn cases() -> Vec<Case> {
+    let declared = EQ.iter().chain(&IN).chain(&ALL).chain(&OPERATORS).copied();
+    let mut cases: Vec<Case> = declared.map(|row| case(row, false)).collect();
+    cases.extend(
+        OPEN.iter()
+            .copied()
+            .map(|row| case(row, true).needs(|can| can.open_fields)),
+    );
+    cases.push(Case::new("in/thousand-values", |context| async move {
+        let many: Vec<String> = (0..1_000).map(|n| format!("\"value {n}\"")).collect();
+        let json = format!(r#"{{"t":{{"$in":[{},"red hot"]}}}}"#, many.join(","));
+        finds(
+            &context.filters().await?,
+            &keys(&DECLARED)?,
+            Filter::from_json(&json)?,
+            &["c"],
+        )
+        .await
+    }));
+    cases.push(
+        Case::new("operators/random", oracle::agrees_with_the_reference)
+            .kills(&[Fault::IgnoresFilter, Fault::CountsWrong]),
+    );
+    cases
+}
+
+fn case((id, filter, expected, kills): Row, open: bool) -> Case {
+    Case::new(id, move |context| async move {
+        let expected: Vec<&str> = expected.split_whitespace().collect();
+        let (collection, keys) = if open {
+            (context.open_filters().await?, keys(&UNDECLARED)?)
+        } else {
+            (context.filters().await?, keys(&DECLARED)?)
+        };
+        finds(&collection, &keys, Filter::from_json(filter)?, &expected).await
+    })
+    .kills(kills)
+}
+
+const EQ: [Row; 24] = [
+    (
+        "eq/text",
+        r#"{"t":"red"}"#,
+        "a",
+        &[
+            Fault::IgnoresFilter,
+            Fault::EqMatchesPrefix,
+            Fault::FiltersAfterTopK,
+        ],
+    ),
+    (
+        "eq/operator-is-plain-value",
+        r#"{"t":{"$eq":"red"}}"#,
+        "a",
+        &[Fault::IgnoresFilter],
+    ),
+    ("eq/case", r#"{"t":"Red"}"#, "b", &[Fault::FoldsCase]),
+    ("eq/case-none", r#"{"t":"RED"}"#, "", &[Fault::FoldsCase]),
+    (
+        "eq/whole",
+        r#"{"t":"red hot"}"#,
+        "c",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/not-contained",
+        r#"{"t":"hot"}"#,
+        "",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/empty-text",
+        r#"{"t":""}"#,
+        "d",
+        &[Fault::EqMatchesPrefix],
+    ),
+    (
+        "eq/composed",
+        r#"{"t":"été"}"#,
+        "h",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/decomposed-is-another",
+        "{\"t\":\"e\u{301}te\u{301}\"}",
+        "",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/special-characters",
+        r#"{"t":"O'Hara \"x\" \\ 100%_"}"#,
+        "i",
+        &[Fault::IgnoresFilter],
+    ),
+    ("eq/integer", r#"{"n":5}"#, "a h", &[Fault::IgnoresFilter]),
+    (
+        "eq/integer-as-float",
+        r#"{"n":5.0}"#,
+        "a h",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/fraction-of-an-integer",
+        r#"{"n":5.5}"#,
+        "",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/beyond-2-53",
+        r#"{"n":9007199254740993}"#,
+        "c",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/beside-2-53",
+        r#"{"n":9007199254740992}"#,
+        "",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/minus-zero",
+        r#"{"n":-0.0}"#,
+        "d",
+        &[Fault::IgnoresFilter],
+    ),
+    ("eq/float", r#"{"x":2.5}"#, "a", &[Fault::IgnoresFilter]),
+    (
+        "eq/float-as-integer",
+        r#"{"x":5}"#,
+        "b",
+        &[Fault::IgnoresFilter],
+    ),
+    ("eq/true", r#"{"b":true}"#, "a h", &[Fault::IgnoresFilter]),
+    (
+        "eq/text-is-no-number",
+        r#"{"n":"5"}"#,
+        "",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/number-is-no-text",
+        r#"{"t":"5"}"#,
+        "j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/member-of-a-list",
+        r#"{"l":"a"}"#,
+        "a h",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/list-as-json-text",
+        r#"{"l":"[\"a\",\"b\"]"}"#,
+        "f",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "eq/two-keys",
+        r#"{"t":"red","n":5}"#,
+        "a",
+        &[Fault::IgnoresFilter, Fault::EqMatchesPrefix],
+    ),
+];
+
+const IN: [Row; 14] = [
+    (
+        "in/plain",
+        r#"{"t":{"$in":["red","Red"]}}"#,
+        "a b",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "in/list-any",
+        r#"{"l":{"$in":["a","c"]}}"#,
+        "a b c h",
+        &[Fault::InComparesListAsOne],
+    ),
+    (
+        "in/list-one",
+        r#"{"l":{"$in":["org:one"]}}"#,
+        "e",
+        &[Fault::InComparesListAsOne],
+    ),
+    (
+        "in/none",
+        r#"{"l":{"$in":["zz"]}}"#,
+        "",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "in/empty",
+        r#"{"l":{"$in":[]}}"#,
+        "",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "in/odd-characters",
+        r#"{"l":{"$in":["b'c"]}}"#,
+        "i",
+        &[Fault::InComparesListAsOne],
+    ),
+    (
+        "in/mixed-kinds",
+        r#"{"t":{"$in":[5,true,"5"]}}"#,
+        "j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "in/missing",
+        r#"{"b":{"$in":[true,false]}}"#,
+        "a b h",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "in/duplicates",
+        r#"{"t":{"$in":["red","red"]}}"#,
+        "a",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "in/substring",
+        r#"{"l":{"$in":["acct:an"]}}"#,
+        "f",
+        &[Fault::InComparesListAsOne],
+    ),
+    (
+        "in/substring-of-plain",
+        r#"{"t":{"$in":["acct:ann"]}}"#,
+        "e",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "in/list-as-json-text",
+        r#"{"l":{"$in":["[\"b\",\"c\"]"]}}"#,
+        "",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "in/text-that-looks-like-a-list",
+        r#"{"l":{"$in":["[\"a\",\"b\"]"]}}"#,
+        "f",
+        &[Fault::InComparesListAsOne],
+    ),
+    (
+        "in/numbers",
+        r#"{"n":{"$in":[5,0]}}"#,
+        "a d h",
+        &[Fault::IgnoresFilter],
+    ),
+];
+
+const ALL: [Row; 11] = [
+    (
+        "all/subset",
+        r#"{"l":{"$all":["a"]}}"#,
+        "a h",
+        &[Fault::DropsAll],
+    ),
+    (
+        "all/exact",
+        r#"{"l":{"$all":["a","b"]}}"#,
+        "a",
+        &[Fault::DropsAll],
+    ),
+    (
+        "all/one-missing",
+        r#"{"l":{"$all":["a","zz"]}}"#,
+        "",
+        &[Fault::DropsAll],
+    ),
+    (
+        "all/empty",
+        r#"{"l":{"$all":[]}}"#,
+        "a b c d e f g h i j",
+        &[Fault::OffByOneTopK],
+    ),
+    (
+        "all/plain-field",
+        r#"{"t":{"$all":["red"]}}"#,
+        "a",
+        &[Fault::DropsAll],
+    ),
+    (
+        "all/two-of-a-plain-field",
+        r#"{"t":{"$all":["red","Red"]}}"#,
+        "",
+        &[Fault::DropsAll],
+    ),
+    (
+        "all/missing-field",
+        r#"{"b":{"$all":[true]}}"#,
+        "a h",
+        &[Fault::DropsAll],
+    ),
+    (
+        "all/duplicates",
+        r#"{"l":{"$all":["b","b"]}}"#,
+        "a b",
+        &[Fault::DropsAll],
+    ),
+    (
+        "all/order",
+        r#"{"l":{"$all":["b","a"]}}"#,
+        "a",
+        &[Fault::DropsAll],
+    ),
+    (
+        "all/under-not",
+        r#"{"$not":{"l":{"$all":["a","b"]}}}"#,
+        "b c d e f g h i j",
+        &[Fault::DropsAll],
+    ),
+    (
+        "all/another-kind",
+        r#"{"l":{"$all":["a",5]}}"#,
+        "",
+        &[Fault::DropsAll],
+    ),
+];
+
+const OPERATORS: [Row; 30] = [
+    (
+        "operators/ne",
+        r#"{"t":{"$ne":"red"}}"#,
+        "b c d e f g h i j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/ne-of-a-list",
+        r#"{"l":{"$ne":"a"}}"#,
+        "b c d e f g i j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/ne-and-missing",
+        r#"{"b":{"$ne":true}}"#,
+        "b c d e f g i j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/ne-of-another-kind",
+        r#"{"t":{"$ne":5}}"#,
+        "a b c d e f g h i j",
+        &[Fault::OffByOneTopK],
+    ),
+    (
+        "operators/nin",
+        r#"{"t":{"$nin":["red","Red"]}}"#,
+        "c d e f g h i j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/nin-empty",
+        r#"{"t":{"$nin":[]}}"#,
+        "a b c d e f g h i j",
+        &[Fault::OffByOneTopK],
+    ),
+    (
+        "operators/nin-of-a-list",
+        r#"{"l":{"$nin":["a","c"]}}"#,
+        "d e f g i j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/gt",
+        r#"{"n":{"$gt":0}}"#,
+        "a c h j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/gte",
+        r#"{"n":{"$gte":5}}"#,
+        "a c h j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/lt",
+        r#"{"n":{"$lt":0}}"#,
+        "b",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/lte",
+        r#"{"n":{"$lte":0}}"#,
+        "b d",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/gt-a-fraction",
+        r#"{"n":{"$gt":5.5}}"#,
+        "c j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/between",
+        r#"{"n":{"$gt":-1,"$lt":6}}"#,
+        "a d h",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/float-range",
+        r#"{"x":{"$gte":0}}"#,
+        "a b d",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/beyond-2-53",
+        r#"{"n":{"$gt":9007199254740992}}"#,
+        "c",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/text-range",
+        r#"{"t":{"$gt":"acct:ann"}}"#,
+        "a c h",
+        &[Fault::FoldsCase],
+    ),
+    (
+        "operators/text-range-below",
+        r#"{"t":{"$lte":"Red"}}"#,
+        "b d i j",
+        &[Fault::FoldsCase],
+    ),
+    (
+        "operators/range-of-a-list",
+        r#"{"l":{"$gt":"c"}}"#,
+        "e h",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/range-of-another-kind",
+        r#"{"t":{"$gt":1}}"#,
+        "",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/exists",
+        r#"{"l":{"$exists":true}}"#,
+        "a b c e f h i j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/exists-not",
+        r#"{"l":{"$exists":false}}"#,
+        "d g",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/exists-beside-another",
+        r#"{"n":{"$exists":true,"$lt":1}}"#,
+        "b d",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/or",
+        r#"{"$or":[{"t":"red"},{"n":6}]}"#,
+        "a j",
+        &[Fault::WidensOnOr],
+    ),
+    (
+        "operators/or-empty",
+        r#"{"$or":[]}"#,
+        "",
+        &[Fault::WidensOnOr],
+    ),
+    (
+        "operators/or-beside-another",
+        r#"{"b":true,"$or":[{"t":"red"},{"t":"Red"}]}"#,
+        "a",
+        &[Fault::WidensOnOr],
+    ),
+    (
+        "operators/not",
+        r#"{"$not":{"n":5}}"#,
+        "b c d e f g i j",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/not-under-a-key",
+        r#"{"n":{"$not":{"$gte":5}}}"#,
+        "b d e f g i",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/not-not",
+        r#"{"$not":{"$not":{"t":"red"}}}"#,
+        "a",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/nested",
+        r#"{"$and":[{"$or":[{"l":"a"},{"l":"c"}]},{"$not":{"b":true}}]}"#,
+        "b c",
+        &[Fault::WidensOnOr],
+    ),
+    (
+        "operators/de-morgan",
+        r#"{"$not":{"$or":[{"t":"red"},{"b":false}]}}"#,
+        "c d e f g h i j",
+        &[Fault::WidensOnOr],
+    ),
+];
+
+const OPEN: [Row; 9] = [
+    (
+        "operators/open-number",
+        r#"{"o":5}"#,
+        "p w",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/open-text",
+        r#"{"o":"5"}"#,
+        "q v",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/open-true",
+        r#"{"o":true}"#,
+        "s y",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/open-true-as-text",
+        r#"{"o":"true"}"#,
+        "u",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/open-in",
+        r#"{"o":{"$in":[5,"true"]}}"#,
+        "p u w",
+        &[Fault::InComparesListAsOne],
+    ),
+    (
+        "operators/open-range",
+        r#"{"o":{"$gt":5}}"#,
+        "r w",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/open-all",
+        r#"{"o":{"$all":[5,6.5]}}"#,
+        "w",
+        &[Fault::DropsAll],
+    ),
+    (
+        "operators/open-ne",
+        r#"{"o":{"$ne":5}}"#,
+        "q r s u v y z",
+        &[Fault::IgnoresFilter],
+    ),
+    (
+        "operators/open-exists-not",
+        r#"{"o":{"$exists":false}}"#,
+        "z",
+        &[Fault::IgnoresFilter],
+    ),
+];

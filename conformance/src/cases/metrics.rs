@@ -1,0 +1,134 @@
+//! Scores under each metric: known values, and the suite's own scorer on random vectors.
+
+use proptest::prelude::*;
+use shelfward_core::{Filter, Leg, Metric, Record};
+
+use crate::case::Case;
+use crate::check::{ids, same_order, same_score};
+use crate::context::{Context, key};
+use crate::faulty::Fault;
+use crate::oracle::{Random, score};
+use crate::verdict::{Checked, Finding, Verdict};
+
+pub(super) fn cases() -> Vec<Case> {
+    let known: [(&str, Metric, [f64; 3]); 3] = [
+        ("metrics/cosine", Metric::Cosine, [1.0, 0.0, -1.0]),
+        ("metrics/dot", Metric::Dot, [2.0, 0.0, -1.0]),
+        (
+            "metrics/euclidean",
+            Metric::Euclidean,
+            [-1.0, -std::f64::consts::SQRT_2, -2.0],
+        ),
+    ];
+    let mut cases: Vec<Case> = known
+        .into_iter()
+        .map(|(id, metric, expected)| {
+            Case::new(id, move |context| values(context, metric, expected))
+                .kills(&[Fault::InvertsScores, Fault::DistanceAsScore])
+        })
+        .collect();
+    let random = [
+        ("metrics/cosine-random", Metric::Cosine),
+        ("metrics/dot-random", Metric::Dot),
+        ("metrics/euclidean-random", Metric::Euclidean),
+    ];
+    cases.extend(random.into_iter().map(|(id, metric)| {
+        Case::new(id, move |context| against_the_scorer(context, metric))
+            .kills(&[Fault::InvertsScores, Fault::DistanceAsScore])
+    }));
+    cases.push(Case::new("metrics/cosine-ignores-length", length).kills(&[Fault::DistanceAsScore]));
+    cases
+}
+
+async fn scored(
+    context: &Context,
+    metric: Metric,
+    records: &[Record],
+    query: [f32; 4],
+) -> Checked<Vec<(String, f64)>> {
+    let mut spec = context.spec()?;
+    spec.metric = metric;
+    let store = context.store().await?;
+    if !context
+        .adapter()
+        .await?
+        .capabilities(&spec)
+        .metrics
+        .contains(&metric)
+    {
+        return Err(store.ensure(&spec).await.map_or_else(Finding::from, |_| {
+            Finding::errors(format!("{metric} is not declared and not refused"))
+        }));
+    }
+    let collection = store.ensure(&spec).await?;
+    collection.upsert(records).await?;
+    let found = collection
+        .search(&Leg::dense(query, Filter::everything(), 100))
+        .await?;
+    Ok(ids(&found)
+        .into_iter()
+        .zip(found.hits.iter().map(|hit| hit.score))
+        .collect())
+}
+
+async fn values(context: Context, metric: Metric, expected: [f64; 3]) -> Checked {
+    let records = [
+        Record::new(key("same")?, [2.0, 0.0, 0.0, 0.0]),
+        Record::new(key("across")?, [0.0, 1.0, 0.0, 0.0]),
+        Record::new(key("against")?, [-1.0, 0.0, 0.0, 0.0]),
+    ];
+    let found = scored(&context, metric, &records, [1.0, 0.0, 0.0, 0.0]).await?;
+    let order: Vec<_> = found.iter().map(|(id, _)| id.clone()).collect();
+    same_order("order", &order, &["same", "across", "against"])?;
+    found
+        .iter()
+        .zip(expected)
+        .try_for_each(|((id, got), expected)| same_score(id, *got, expected))
+}
+
+async fn length(context: Context) -> Checked {
+    let records = [
+        Record::new(key("a")?, [3.0, 4.0, 0.0, 0.0]),
+        Record::new(key("b")?, [0.3, 0.4, 0.0, 0.0]),
+    ];
+    let found = scored(&context, Metric::Cosine, &records, [1.0, 0.0, 0.0, 0.0]).await?;
+    found
+        .iter()
+        .try_for_each(|(id, got)| same_score(id, *got, 0.6))
+}
+
+async fn against_the_scorer(context: Context, metric: Metric) -> Checked {
+    let mut random = Random::new(context.seed());
+    let vectors =
+        prop::array::uniform4(-8_i8..=8).prop_filter("no direction", |v| v.iter().any(|x| *x != 0));
+    let vectors = vectors.prop_map(|v| v.map(|x| f32::from(x) / 4.0));
+    let mut records = Vec::new();
+    for n in 0..50 {
+        records.push(Record::new(key(&format!("r{n}"))?, random.draw(&vectors)?));
+    }
+    let query = random.draw(&vectors)?;
+    let found = scored(&context, metric, &records, query).await?;
+    if found.len() != records.len() {
+        let message = format!(
+            "{} of {} are found, seed {}",
+            found.len(),
+            records.len(),
+            context.seed()
+        );
+        return Err(Finding::new(Verdict::Narrows, message));
+    }
+    for (id, got) in &found {
+        let record = records.iter().find(|record| record.key.id.as_str() == id);
+        let record = record
+            .ok_or_else(|| Finding::new(Verdict::Widens, format!("{id} was never written")))?;
+        same_score(id, *got, score(metric, &query, &record.vector))?;
+    }
+    let sorted = found
+        .windows(2)
+        .all(|pair| matches!(pair, [(_, a), (_, b)] if a >= b));
+    if sorted {
+        Ok(())
+    } else {
+        Err(Finding::new(Verdict::Misorders, "scores do not fall"))
+    }
+}

@@ -1,0 +1,44 @@
+//! The cases, a file for each group.
+
+mod collections;
+mod delete;
+mod faults;
+mod filters;
+pub(crate) mod fixture;
+mod ids;
+mod injection;
+mod lexical;
+mod library;
+mod metrics;
+mod paging;
+mod races;
+mod reads;
+mod refusals;
+mod search;
+mod update;
+mod writes;
+
+use crate::case::Case;
+
+/// Every case of the suite.
+pub(crate) fn all() -> Vec<Case> {
+    let groups = [
+        collections::cases(),
+        writes::cases(),
+        reads::cases(),
+        ids::cases(),
+        filters::cases(),
+        refusals::cases(),
+        injection::cases(),
+        search::cases(),
+        metrics::cases(),
+        lexical::cases(),
+        delete::cases(),
+        update::cases(),
+        library::cases(),
+        races::cases(),
+        faults::cases(),
+        paging::cases(),
+    ];
+    groups.into_iter().flatten().collect()
+}

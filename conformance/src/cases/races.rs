@@ -1,0 +1,339 @@
+//! Two writers at once, from two separately opened handles: the outcome is one of the two whole, and
+//! never wider than the last that returned.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use shelfward_core::library::{LibrarySpec, ScopeChange};
+use shelfward_core::{Capabilities, Collection, Filter, Include, LibraryIndex, SourceId, TenantId};
+
+use super::library::{file, open, source, visible};
+use crate::case::Case;
+use crate::check::{counts, holds};
+use crate::context::{Context, record};
+use crate::embedder::TableEmbedder;
+use crate::faulty::Fault;
+use crate::verdict::{Checked, Finding, Verdict};
+
+pub(super) fn cases() -> Vec<Case> {
+    vec![
+        Case::new("races/replace-replace", |context| {
+            pair(context, Write::Replace("b"), Write::Replace("c"))
+        }),
+        Case::new("races/replace-narrow", |context| {
+            pair(context, Write::Replace("b"), Write::Narrow)
+        })
+        .needs(updates),
+        Case::new("races/replace-remove", |context| {
+            pair(context, Write::Replace("b"), Write::Remove)
+        }),
+        Case::new("races/narrow-narrow", |context| {
+            pair(context, Write::Narrow, Write::Narrow)
+        })
+        .needs(updates),
+        Case::new("races/narrow-remove", |context| {
+            pair(context, Write::Narrow, Write::Remove)
+        })
+        .needs(updates),
+        Case::new("races/remove-remove", |context| {
+            pair(context, Write::Remove, Write::Remove)
+        }),
+        Case::new("races/reads-during-replace", reads)
+            .kills(&[Fault::ReplacesInTwoSteps])
+            .needs(atomic),
+        Case::new("races/narrowing-is-in-force", narrowing)
+            .kills(&[Fault::UpdateDoesNothing])
+            .needs(updates),
+        Case::new("races/dropped-replace-never-lands-later", dropped).kills(&[Fault::LandsLate]),
+        Case::new("races/parallel-upserts", parallel).kills(&[Fault::LosesLastOfBatch]),
+        Case::new("races/same-key", same_key),
+        Case::new("races/sources-side-by-side", side_by_side),
+    ]
+}
+
+fn updates(can: &Capabilities) -> bool {
+    can.update_metadata.is_some()
+}
+
+/// Elsewhere readers may see nothing in between; there is nothing to refuse, and the case says so.
+fn atomic(_: &Capabilities) -> bool {
+    true
+}
+
+#[derive(Clone, Copy)]
+enum Write {
+    /// Passages that all say this letter, for everybody.
+    Replace(&'static str),
+    /// The few alone may read from now on.
+    Narrow,
+    Remove,
+}
+
+const PASSAGES: usize = 5;
+const ROUNDS: usize = 12;
+
+async fn second(context: &Context, index: &LibraryIndex) -> Checked<LibraryIndex> {
+    let store = context.another_store().await?;
+    let embedder = Arc::new(TableEmbedder::new("suite-library", 8));
+    Ok(LibraryIndex::open(&store, &index.spec().name, embedder).await?)
+}
+
+async fn write(index: LibraryIndex, write: Write) -> Checked {
+    let org = index.tenant(TenantId::new("org1")?);
+    let id = SourceId::new("s1")?;
+    match write {
+        Write::Replace(letter) => {
+            org.index_source(source("s1", ["all", "few"], &[letter; PASSAGES])?)
+                .await?;
+        }
+        Write::Narrow => {
+            org.set_source_scope(&id, &ScopeChange::new().groups(["few"])?)
+                .await?;
+        }
+        Write::Remove => {
+            org.remove_source(&id).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What is there: for each passage its text and whether everybody may read it.
+async fn state(
+    index: &LibraryIndex,
+    collection: &Arc<dyn Collection>,
+) -> Checked<Vec<(String, bool)>> {
+    let filter = shelfward_core::filter::key("tenantId").eq("org1").build()?;
+    let mut there = Vec::new();
+    let mut after = None;
+    loop {
+        let page = collection
+            .scan(&filter, after.as_ref(), 100, Include::TEXT)
+            .await?;
+        for record in page.records {
+            let wide = record
+                .metadata
+                .get("aclGroups")
+                .is_some_and(|groups| groups.elements().len() == 2);
+            there.push((record.text.as_deref().unwrap_or_default().to_owned(), wide));
+        }
+        match page.next {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    let found = visible(index, ["few"]).await?;
+    holds(found.len() == there.len(), || {
+        "a search finds another number than a scan".into()
+    })?;
+    Ok(there)
+}
+
+async fn pair(context: Context, one: Write, other: Write) -> Checked {
+    for _ in 0..ROUNDS {
+        let index = open(&context, &context.store().await?).await?;
+        let again = second(&context, &index).await?;
+        let collection = context.again(&index.spec().name).await?;
+        file(
+            &index,
+            "org1",
+            source("s1", ["all", "few"], &["a"; PASSAGES])?,
+        )
+        .await?;
+        let both = tokio::join!(
+            spawned(write(index.clone(), one)),
+            spawned(write(again.clone(), other)),
+        );
+        both.0?;
+        both.1?;
+        if collection.capabilities().scan {
+            judge(&state(&index, &collection).await?, one, other)?;
+        }
+    }
+    Ok(())
+}
+
+async fn spawned<F>(future: F) -> Checked
+where
+    F: Future<Output = Checked> + Send + 'static,
+{
+    tokio::spawn(future)
+        .await
+        .map_err(|e| Finding::errors(e.to_string()))?
+}
+
+/// The outcomes that one of the two orders has, and no other.
+fn judge(there: &[(String, bool)], one: Write, other: Write) -> Checked {
+    let outcome = |first: Write, then: Write| -> Vec<(String, bool)> {
+        let mut state: Vec<(String, bool)> = vec![("a".to_owned(), true); PASSAGES];
+        for step in [first, then] {
+            match step {
+                Write::Replace(letter) => state = vec![(letter.to_owned(), true); PASSAGES],
+                Write::Narrow => state.iter_mut().for_each(|passage| passage.1 = false),
+                Write::Remove => state.clear(),
+            }
+        }
+        state
+    };
+    if there == outcome(one, other) || there == outcome(other, one) {
+        return Ok(());
+    }
+    let wide = there.iter().filter(|(_, wide)| *wide).count();
+    let message = format!(
+        "a mix of two writers: {} passages, {wide} of them for everybody",
+        there.len()
+    );
+    Err(Finding::new(Verdict::Widens, message))
+}
+
+async fn reads(context: Context) -> Checked {
+    let index = open(&context, &context.store().await?).await?;
+    if index.capabilities().replace != shelfward_core::capabilities::Replace::Atomic {
+        return Ok(());
+    }
+    file(&index, "org1", source("s1", ["few"], &["a"; 8])?).await?;
+    let writer = tokio::spawn({
+        let index = index.clone();
+        async move {
+            for round in 0..30 {
+                let letter = if round % 2 == 0 { "b" } else { "a" };
+                file(&index, "org1", source("s1", ["few"], &[letter; 8])?).await?;
+            }
+            Ok::<_, Finding>(())
+        }
+    });
+    while !writer.is_finished() {
+        let found = visible(&index, ["few"]).await?;
+        if found.len() != 8 {
+            let message = format!(
+                "a reader sees {} of 8 passages during a replace",
+                found.len()
+            );
+            return Err(Finding::new(Verdict::Narrows, message));
+        }
+        tokio::task::yield_now().await;
+    }
+    writer.await.map_err(|e| Finding::errors(e.to_string()))?
+}
+
+async fn narrowing(context: Context) -> Checked {
+    let index = open(&context, &context.store().await?).await?;
+    let other = second(&context, &index).await?;
+    for round in 0..ROUNDS {
+        file(&index, "org1", source("s1", ["all", "few"], &["a", "b"])?).await?;
+        write(index.clone(), Write::Narrow).await?;
+        let seen = visible(&other, ["all"]).await?;
+        if !seen.is_empty() {
+            let message = format!("round {round}: {seen:?} are read after a narrowing returned");
+            return Err(Finding::new(Verdict::Widens, message));
+        }
+    }
+    Ok(())
+}
+
+/// A replace that is given up at every step it can be given up at, then a removal that returns.
+async fn dropped(context: Context) -> Checked {
+    let index = open(&context, &context.store().await?).await?;
+    for steps in 0..12 {
+        file(&index, "org1", source("s1", ["few"], &["a"; 3])?).await?;
+        let mut replace = Box::pin(write(index.clone(), Write::Replace("b")));
+        for _ in 0..steps {
+            let step = tokio::time::timeout(Duration::from_millis(1), &mut replace).await;
+            if step.is_ok() {
+                break;
+            }
+        }
+        drop(replace);
+        write(index.clone(), Write::Remove).await?;
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let seen = visible(&index, ["few"]).await?;
+        if !seen.is_empty() {
+            let message = format!("{} passages came after a removal had returned", seen.len());
+            return Err(Finding::new(Verdict::Widens, message));
+        }
+    }
+    Ok(())
+}
+
+async fn parallel(context: Context) -> Checked {
+    let collection = context.make(&context.spec()?).await?;
+    let mut tasks = Vec::new();
+    for writer in 0..4 {
+        let collection = context.again(&collection.spec().name).await?;
+        tasks.push(tokio::spawn(async move {
+            for n in 0..25_u8 {
+                collection
+                    .upsert(&[record(&format!("w{writer}-{n}"), n, "{}")?])
+                    .await?;
+            }
+            Ok::<_, Finding>(())
+        }));
+    }
+    for task in tasks {
+        task.await.map_err(|e| Finding::errors(e.to_string()))??;
+    }
+    counts(
+        "four writers of 25",
+        collection.count(&Filter::everything()).await?,
+        100,
+    )
+}
+
+async fn same_key(context: Context) -> Checked {
+    let collection = context.make(&context.spec()?).await?;
+    let mut tasks = Vec::new();
+    for writer in 0..4_u8 {
+        let collection = collection.clone();
+        tasks.push(tokio::spawn(async move {
+            let record = record("one", writer, &format!(r#"{{"w":{writer}}}"#))?
+                .with_text(format!("w{writer}"));
+            collection.upsert(&[record]).await?;
+            Ok::<_, Finding>(())
+        }));
+    }
+    for task in tasks {
+        task.await.map_err(|e| Finding::errors(e.to_string()))??;
+    }
+    counts("one key", collection.count(&Filter::everything()).await?, 1)?;
+    let key = crate::context::key("one")?;
+    let fetched = collection
+        .fetch(&[key], &Filter::everything(), Include::TEXT)
+        .await?;
+    let whole = fetched.iter().flatten().all(|r| {
+        let writer = r
+            .metadata
+            .get("w")
+            .and_then(shelfward_core::Value::as_integer);
+        writer.map(|w| format!("w{w}")).as_deref() == r.text.as_deref()
+    });
+    holds(whole, || "the record is a mix of two writers".into())
+}
+
+async fn side_by_side(context: Context) -> Checked {
+    let store = context.store().await?;
+    let spec = LibrarySpec::new(context.name()?);
+    let index = LibraryIndex::ensure(
+        &store,
+        spec,
+        Arc::new(TableEmbedder::new("suite-library", 8)),
+    )
+    .await?;
+    let mut tasks = Vec::new();
+    for n in 0..8 {
+        let index = index.clone();
+        tasks.push(tokio::spawn(async move {
+            let id = format!("s{n}");
+            for _ in 0..5 {
+                file(&index, "org1", source(&id, ["few"], &["a", "b", "c"])?).await?;
+            }
+            Ok::<_, Finding>(())
+        }));
+    }
+    for task in tasks {
+        task.await.map_err(|e| Finding::errors(e.to_string()))??;
+    }
+    let found = visible(&index, ["few"]).await?.len();
+    holds(found == 24, || {
+        format!("8 sources of 3 passages, {found} are found")
+    })
+}

@@ -1,0 +1,140 @@
+//! Comparing what was got with what was expected.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use shelfward_core::{Collection, Count, Filter, Found, Include, Key, Leg, StoredRecord};
+
+use crate::verdict::{Checked, Finding, Verdict};
+
+/// The ids of hits, in order.
+pub(crate) fn ids(found: &Found) -> Vec<String> {
+    found
+        .hits
+        .iter()
+        .map(|hit| hit.key.id.to_string())
+        .collect()
+}
+
+/// The same ids, whatever their order: more is widening, less is narrowing.
+pub(crate) fn same_ids<S: AsRef<str>>(what: &str, got: &[String], expected: &[S]) -> Checked {
+    let wanted: BTreeSet<&str> = expected.iter().map(AsRef::as_ref).collect();
+    let there: BTreeSet<&str> = got.iter().map(String::as_str).collect();
+    let finding = |verdict| {
+        let message = format!("{what}: expected {wanted:?}, got {there:?}");
+        Err(Finding::new(verdict, message))
+    };
+    if !there.is_subset(&wanted) {
+        return finding(Verdict::Widens);
+    }
+    if there != wanted {
+        return finding(Verdict::Narrows);
+    }
+    if got.len() != there.len() {
+        return Err(Finding::new(
+            Verdict::Miscounts,
+            format!("{what}: an id is answered twice in {got:?}"),
+        ));
+    }
+    Ok(())
+}
+
+/// The same ids in the same order.
+pub(crate) fn same_order<S: AsRef<str>>(what: &str, got: &[String], expected: &[S]) -> Checked {
+    same_ids(what, got, expected)?;
+    let wanted: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
+    if got.iter().map(String::as_str).ne(wanted.iter().copied()) {
+        let message = format!("{what}: expected in the order {wanted:?}, got {got:?}");
+        return Err(Finding::new(Verdict::Misorders, message));
+    }
+    Ok(())
+}
+
+/// Exactly this number.
+pub(crate) fn counts(what: &str, got: Count, expected: u64) -> Checked {
+    if got == Count::Exact(expected) {
+        return Ok(());
+    }
+    Err(Finding::new(
+        Verdict::Miscounts,
+        format!("{what}: expected {expected}, answered {got}"),
+    ))
+}
+
+/// Something that must hold; if not, an error with these words.
+pub(crate) fn holds(condition: bool, otherwise: impl FnOnce() -> String) -> Checked {
+    if condition {
+        Ok(())
+    } else {
+        Err(Finding::errors(otherwise()))
+    }
+}
+
+/// Scores equal within what a 32-bit store can keep.
+pub(crate) fn same_score(what: &str, got: f64, expected: f64) -> Checked {
+    if (got - expected).abs() <= 1e-5 * expected.abs().max(1.0) {
+        return Ok(());
+    }
+    Err(Finding::new(
+        Verdict::Misorders,
+        format!("{what}: expected the score {expected}, got {got}"),
+    ))
+}
+
+/// Everything that a filter matches, by a scan in pages of three.
+pub(crate) async fn scan_ids(collection: &dyn Collection, filter: &Filter) -> Checked<Vec<String>> {
+    Ok(scan(collection, filter, 3)
+        .await?
+        .iter()
+        .map(|record| record.key.id.to_string())
+        .collect())
+}
+
+/// Everything that a filter matches, by a scan.
+pub(crate) async fn scan(
+    collection: &dyn Collection,
+    filter: &Filter,
+    page: usize,
+) -> Checked<Vec<StoredRecord>> {
+    let mut all = Vec::new();
+    let mut after = None;
+    loop {
+        let part = collection
+            .scan(filter, after.as_ref(), page, Include::ALL)
+            .await?;
+        all.extend(part.records);
+        match part.next {
+            Some(next) if all.len() < 1_000_000 => after = Some(next),
+            Some(_) => return Err(Finding::errors("a scan that does not end")),
+            None => return Ok(all),
+        }
+    }
+}
+
+/// A filter against the ids that it must find, by every way of reading that the store has: search,
+/// fetch, scan and count.
+pub(crate) async fn finds<S: AsRef<str>>(
+    collection: &Arc<dyn Collection>,
+    all: &[Key],
+    filter: Filter,
+    expected: &[S],
+) -> Checked {
+    let leg = Leg::dense([1.0, 0.5, 0.5, 0.25], filter.clone(), 100);
+    same_ids("search", &ids(&collection.search(&leg).await?), expected)?;
+    let fetched = collection.fetch(all, &filter, Include::METADATA).await?;
+    let fetched: Vec<_> = fetched
+        .iter()
+        .flatten()
+        .map(|record| record.key.id.to_string())
+        .collect();
+    same_ids("fetch", &fetched, expected)?;
+    let can = collection.capabilities();
+    if can.scan {
+        same_ids("scan", &scan_ids(&**collection, &filter).await?, expected)?;
+    }
+    if can.scan || can.count.is_some() {
+        let expected = u64::try_from(expected.len()).unwrap_or(u64::MAX);
+        counts("count", collection.count(&filter).await?, expected)?;
+    }
+    Ok(())
+}

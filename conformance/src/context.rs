@@ -1,0 +1,171 @@
+//! What a case works with: handles on the store, collections of its own, and fixtures that read-only
+//! cases share.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use shelfward_core::{
+    Collection, CollectionName, CollectionSpec, Key, Metadata, Metric, Record, Result, Store, Text,
+    VectorStore,
+};
+use tokio::sync::OnceCell;
+
+use crate::store::StoreUnderTest;
+use crate::verdict::{Checked, Finding};
+
+/// The width of the vectors of most cases.
+pub(crate) const WIDTH: u32 = 4;
+
+/// What a case works with. A clone is the same.
+#[derive(Clone)]
+pub(crate) struct Context(Arc<Run>);
+
+struct Run {
+    store: Arc<dyn StoreUnderTest>,
+    adapter: OnceCell<Arc<dyn VectorStore>>,
+    run: String,
+    next: AtomicU32,
+    made: Mutex<Vec<CollectionName>>,
+    filters: OnceCell<Arc<dyn Collection>>,
+    open_filters: OnceCell<Arc<dyn Collection>>,
+    seed: u64,
+}
+
+impl Context {
+    pub(crate) fn new(store: Arc<dyn StoreUnderTest>, seed: u64) -> Self {
+        // Runs at the same time on one server must not meet: the process and the clock name the run.
+        let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let millis = clock.map_or(0, |t| t.as_millis()) % 0xfff_ffff;
+        let run = format!("{:x}{millis:x}", std::process::id());
+        Self(Arc::new(Run {
+            store,
+            adapter: OnceCell::new(),
+            run,
+            next: AtomicU32::new(0),
+            made: Mutex::default(),
+            filters: OnceCell::new(),
+            open_filters: OnceCell::new(),
+            seed,
+        }))
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    /// The bare adapter, opened once.
+    pub(crate) async fn adapter(&self) -> Result<Arc<dyn VectorStore>> {
+        self.0
+            .adapter
+            .get_or_try_init(|| self.0.store.open())
+            .await
+            .cloned()
+    }
+
+    /// The checked store over it.
+    pub(crate) async fn store(&self) -> Result<Store> {
+        Ok(Store::from_arc(self.adapter().await?))
+    }
+
+    /// A checked store over a handle opened by itself.
+    pub(crate) async fn another_store(&self) -> Result<Store> {
+        Ok(Store::from_arc(self.0.store.open().await?))
+    }
+
+    /// A name that no other case has, dropped when the run ends.
+    pub(crate) fn name(&self) -> Checked<CollectionName> {
+        let n = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let name = CollectionName::new(&format!("sfwt_{}_{n}", self.0.run))?;
+        self.0
+            .made
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(name.clone());
+        Ok(name)
+    }
+
+    /// The spec of a collection of one's own.
+    pub(crate) fn spec(&self) -> Checked<CollectionSpec> {
+        Ok(CollectionSpec::new(
+            self.name()?,
+            WIDTH,
+            Metric::Cosine,
+            "suite",
+        ))
+    }
+
+    /// A collection of one's own.
+    pub(crate) async fn make(&self, spec: &CollectionSpec) -> Checked<Arc<dyn Collection>> {
+        Ok(self.store().await?.ensure(spec).await?)
+    }
+
+    /// A plain collection of one's own that holds these records.
+    pub(crate) async fn holding(&self, records: &[Record]) -> Checked<Arc<dyn Collection>> {
+        let collection = self.make(&self.spec()?).await?;
+        collection.upsert(records).await?;
+        Ok(collection)
+    }
+
+    /// A handle on a collection through another store handle.
+    pub(crate) async fn again(&self, name: &CollectionName) -> Checked<Arc<dyn Collection>> {
+        Ok(self.another_store().await?.open(name).await?)
+    }
+
+    /// The documents of the filter tables, under declared fields.
+    pub(crate) async fn filters(&self) -> Checked<Arc<dyn Collection>> {
+        let make = || crate::cases::fixture::declared(self);
+        self.0.filters.get_or_try_init(make).await.cloned()
+    }
+
+    /// The documents of the filter tables, under an undeclared field.
+    pub(crate) async fn open_filters(&self) -> Checked<Arc<dyn Collection>> {
+        let make = || crate::cases::fixture::undeclared(self);
+        self.0.open_filters.get_or_try_init(make).await.cloned()
+    }
+
+    /// Drops every collection that the run made. What is left is named.
+    pub(crate) async fn clean_up(&self) -> Result<(), Vec<CollectionName>> {
+        let made = std::mem::take(&mut *self.0.made.lock().unwrap_or_else(PoisonError::into_inner));
+        let Ok(adapter) = self.adapter().await else {
+            return Err(made);
+        };
+        let mut left = Vec::new();
+        for name in made {
+            if adapter.drop_collection(&name).await.is_err() {
+                left.push(name);
+            }
+        }
+        if left.is_empty() { Ok(()) } else { Err(left) }
+    }
+}
+
+/// A text of the suite's own. None holds U+0000.
+pub(crate) fn text(text: &str) -> Checked<Text> {
+    Ok(Text::new(text)?)
+}
+
+/// A key in a collection without partitions.
+pub(crate) fn key(id: &str) -> Checked<Key> {
+    Ok(Key::new(text(id)?))
+}
+
+/// A record with metadata from JSON and a vector that differs from record to record.
+pub(crate) fn record(id: &str, n: u8, metadata: &str) -> Checked<Record> {
+    let vector = [1.0, f32::from(n) / 8.0, 0.5, 0.25];
+    Ok(Record::new(key(id)?, vector)
+        .with_text(format!("text of {id}"))
+        .with_metadata(Metadata::from_json(metadata)?))
+}
+
+/// Whether an answer is a refusal; anything else is a finding.
+pub(crate) fn refused<T>(answer: Result<T>, what: &str) -> Checked {
+    match answer {
+        Err(error) if error.is_refusal() => Ok(()),
+        Err(error) => Err(Finding::errors(format!(
+            "{what}: not refused but failed: {error}"
+        ))),
+        Ok(_) => Err(Finding::errors(format!(
+            "{what}: taken, though it must be refused"
+        ))),
+    }
+}

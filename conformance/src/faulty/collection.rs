@@ -1,0 +1,379 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use shelfward_core::filter::key;
+use shelfward_core::{
+    Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, Filter, Found, Hit, Include, Key,
+    Leg, MetadataPatch, NarrowFilter, Page, Record, Replaced, Result, StoredRecord, VectorStore,
+    WriteOrder, async_trait, query_words,
+};
+
+use super::Fault;
+use super::meaning::{matches, misunderstands};
+use super::store::Ghosts;
+
+/// More than any collection of the suite holds.
+const EVERYTHING: usize = 100_000;
+
+pub(super) struct FaultyCollection {
+    inner: Arc<dyn Collection>,
+    store: Arc<dyn VectorStore>,
+    fault: Fault,
+    can: Capabilities,
+    ghosts: Ghosts,
+    searches: AtomicUsize,
+}
+
+impl FaultyCollection {
+    pub(super) fn new(
+        inner: Arc<dyn Collection>,
+        store: Arc<dyn VectorStore>,
+        fault: Fault,
+        can: Capabilities,
+        ghosts: Ghosts,
+    ) -> Self {
+        Self {
+            inner,
+            store,
+            fault,
+            can,
+            ghosts,
+            searches: AtomicUsize::new(0),
+        }
+    }
+
+    /// The filter with nothing of it but the partition, without which no lexical leg runs.
+    fn partition_only(&self, filter: &Filter) -> Filter {
+        let pinned = self.spec().partition_key().and_then(|partition| {
+            let value = filter.pinned(partition.as_str())?.into_iter().next()?;
+            key(partition.as_str()).eq(value).build().ok()
+        });
+        pinned.unwrap_or_else(Filter::everything)
+    }
+
+    /// Everything that the leg could find, unfiltered.
+    async fn unfiltered(&self, leg: &Leg, top_k: usize) -> Result<Found> {
+        let partition = self.partition_only(&leg.filter);
+        self.inner
+            .search(&leg.with_filter(partition).with_top_k(top_k))
+            .await
+    }
+
+    async fn all(&self, filter: &Filter) -> Result<Vec<StoredRecord>> {
+        let mut all = self
+            .inner
+            .scan(&Filter::everything(), None, EVERYTHING, Include::ALL)
+            .await?
+            .records;
+        all.retain(|record| self.matches(filter, record));
+        Ok(all)
+    }
+
+    fn matches(&self, filter: &Filter, record: &StoredRecord) -> bool {
+        matches(self.fault, filter, &record.metadata)
+    }
+
+    /// Hits of the other collections of the store, as if they were of this one.
+    async fn elsewhere(&self, leg: &Leg) -> Result<Vec<Hit>> {
+        let mut hits = Vec::new();
+        for name in self.store.list().await? {
+            if name == self.spec().name {
+                continue;
+            }
+            if let Some(other) = self.store.open(&name).await?
+                && other.spec().width == self.spec().width
+                && let Ok(found) = other.search(leg).await
+            {
+                hits.extend(found.hits);
+            }
+        }
+        Ok(hits)
+    }
+
+    async fn remember(&self, filter: &Filter) -> Result<()> {
+        if self.fault == Fault::ForgetsLexicalOnDelete {
+            let gone = self
+                .inner
+                .scan(filter, None, EVERYTHING, Include::TEXT)
+                .await?
+                .records;
+            let mut ghosts = self.ghosts.lock().unwrap_or_else(PoisonError::into_inner);
+            ghosts
+                .entry(self.spec().name.clone())
+                .or_default()
+                .extend(gone);
+        }
+        Ok(())
+    }
+
+    /// What was deleted, found by its words all the same.
+    fn haunt(&self, leg: &Leg, found: &mut Found) {
+        let Ask::Lexical { words, .. } = &leg.ask else {
+            return;
+        };
+        let ghosts = self.ghosts.lock().unwrap_or_else(PoisonError::into_inner);
+        for ghost in ghosts.get(&self.spec().name).into_iter().flatten() {
+            let text = ghost.text.as_deref().unwrap_or_default();
+            let held = query_words(text, self.spec().word_rule, false).unwrap_or_default();
+            if leg.filter.matches(&ghost.metadata)
+                && held.iter().any(|h| words.iter().any(|w| w.text == h.text))
+            {
+                let hit = Hit::new(
+                    ghost.key.clone(),
+                    0.1,
+                    ghost.text.clone(),
+                    ghost.metadata.clone(),
+                );
+                found.hits.push(hit);
+            }
+        }
+    }
+}
+
+fn one_more(count: Count) -> Count {
+    count.plus(Count::Exact(1))
+}
+
+fn but_the_last(records: &[Record]) -> &[Record] {
+    records.split_last().map_or(records, |(_, before)| before)
+}
+
+#[async_trait]
+impl Collection for FaultyCollection {
+    fn spec(&self) -> &CollectionSpec {
+        self.inner.spec()
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.can
+    }
+
+    async fn upsert(&self, records: &[Record]) -> Result<()> {
+        match self.fault {
+            Fault::LosesLastOfBatch => self.inner.upsert(but_the_last(records)).await,
+            Fault::KeepsOldRecord => {
+                let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
+                let there = self
+                    .inner
+                    .fetch(&keys, &Filter::everything(), Include::METADATA)
+                    .await?;
+                let new = records.iter().zip(there).filter(|(_, old)| old.is_none());
+                self.inner
+                    .upsert(&new.map(|(record, _)| record.clone()).collect::<Vec<_>>())
+                    .await
+            }
+            _ => self.inner.upsert(records).await,
+        }
+    }
+
+    async fn delete(&self, keys: &[Key]) -> Result<Count> {
+        if self.fault == Fault::ForgetsLexicalOnDelete {
+            let gone = self
+                .inner
+                .fetch(keys, &Filter::everything(), Include::TEXT)
+                .await?;
+            let mut ghosts = self.ghosts.lock().unwrap_or_else(PoisonError::into_inner);
+            ghosts
+                .entry(self.spec().name.clone())
+                .or_default()
+                .extend(gone.into_iter().flatten());
+        }
+        match (self.fault, keys) {
+            (Fault::DeletesFirstKeyOnly, [first, ..]) => {
+                self.inner.delete(std::slice::from_ref(first)).await
+            }
+            _ => self.inner.delete(keys).await,
+        }
+    }
+
+    async fn search(&self, leg: &Leg) -> Result<Found> {
+        let dense = matches!(leg.ask, Ask::Dense(_));
+        let mut found = match self.fault {
+            fault if misunderstands(fault) => {
+                let mut found = self.unfiltered(leg, EVERYTHING).await?;
+                found
+                    .hits
+                    .retain(|hit| matches(fault, &leg.filter, &hit.metadata));
+                found
+            }
+            Fault::FiltersDenseOnly if !dense => self.unfiltered(leg, leg.top_k).await?,
+            Fault::FiltersAfterTopK => {
+                let mut found = self.unfiltered(leg, leg.top_k).await?;
+                found.hits.retain(|hit| leg.filter.matches(&hit.metadata));
+                found
+            }
+            Fault::InvertsScores | Fault::UnstableTies => {
+                self.inner.search(&leg.with_top_k(EVERYTHING)).await?
+            }
+            _ => self.inner.search(leg).await?,
+        };
+        match self.fault {
+            Fault::OffByOneTopK if found.hits.len() == leg.top_k || found.hits.len() > 1 => {
+                found.hits.pop();
+            }
+            Fault::InvertsScores if dense => {
+                found.hits.reverse();
+                found.hits.iter_mut().for_each(|hit| hit.score = -hit.score);
+            }
+            Fault::DistanceAsScore if dense => found
+                .hits
+                .iter_mut()
+                .for_each(|hit| hit.score = 1.0 - hit.score),
+            Fault::UnstableTies if self.searches.fetch_add(1, Ordering::SeqCst) % 2 == 1 => {
+                // Reversed first, so that the sort, which is stable, leaves equal scores reversed.
+                found.hits.reverse();
+                found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+            }
+            Fault::LeaksAcrossCollections => {
+                found.hits.extend(self.elsewhere(leg).await?);
+                found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+            }
+            Fault::ForgetsLexicalOnDelete => self.haunt(leg, &mut found),
+            _ => {}
+        }
+        found.hits.truncate(leg.top_k);
+        Ok(found)
+    }
+
+    async fn fetch(
+        &self,
+        keys: &[Key],
+        within: &Filter,
+        include: Include,
+    ) -> Result<Vec<Option<StoredRecord>>> {
+        if !misunderstands(self.fault) {
+            return self.inner.fetch(keys, within, include).await;
+        }
+        let mut fetched = self
+            .inner
+            .fetch(keys, &Filter::everything(), include)
+            .await?;
+        for record in &mut fetched {
+            record.take_if(|record| !self.matches(within, record));
+        }
+        Ok(fetched)
+    }
+
+    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+        self.remember(selector.filter()).await?;
+        match self.fault {
+            Fault::LeavesStaleTail => {
+                self.inner.upsert(with).await?;
+                Ok(Replaced::new(Count::Exact(0), with.len()))
+            }
+            Fault::ReplacesInTwoSteps => {
+                let removed = self.inner.delete_matching(selector).await?;
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                self.inner.upsert(with).await?;
+                Ok(Replaced::new(removed, with.len()))
+            }
+            Fault::LandsLate => {
+                let (inner, selector, with) = (self.inner.clone(), selector.clone(), with.to_vec());
+                let job = tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    inner.replace(&selector, &with).await
+                });
+                job.await
+                    .unwrap_or_else(|_| Ok(Replaced::new(Count::Unknown, 0)))
+            }
+            Fault::LosesLastOfBatch => self.inner.replace(selector, but_the_last(with)).await,
+            _ => self.inner.replace(selector, with).await,
+        }
+    }
+
+    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+        self.remember(selector.filter()).await?;
+        match self.fault {
+            Fault::DeleteByFilterDoesNothing => Ok(Count::Exact(0)),
+            Fault::DeleteByFilterAnswersZero => {
+                self.inner.delete_matching(selector).await?;
+                Ok(Count::Exact(0))
+            }
+            Fault::DeleteByFilterAnswersUnknown => {
+                self.inner.delete_matching(selector).await?;
+                Ok(Count::Unknown)
+            }
+            Fault::CountsWrong => Ok(one_more(self.inner.delete_matching(selector).await?)),
+            fault if misunderstands(fault) => {
+                let keys: Vec<_> = self
+                    .all(selector.filter())
+                    .await?
+                    .into_iter()
+                    .map(|r| r.key)
+                    .collect();
+                self.inner.delete(&keys).await
+            }
+            _ => self.inner.delete_matching(selector).await,
+        }
+    }
+
+    async fn delete_all(&self) -> Result<Count> {
+        self.inner.delete_all().await
+    }
+
+    async fn update_metadata(
+        &self,
+        selector: &NarrowFilter,
+        patch: &MetadataPatch,
+    ) -> Result<Count> {
+        match self.fault {
+            Fault::UpdateDoesNothing => self.inner.count(selector.filter()).await,
+            Fault::PatchKeepsRemovedKeys => {
+                let set = patch
+                    .iter()
+                    .filter_map(|(key, value)| Some((key.clone(), value?.clone())));
+                let patch = set.fold(MetadataPatch::new(), |patch, (key, value)| {
+                    patch.set(key, value)
+                });
+                self.inner.update_metadata(selector, &patch).await
+            }
+            Fault::UpdateReplacesMetadata => {
+                let fixed = [self.spec().partition_key(), self.spec().unit_key()];
+                let mut whole = patch.clone();
+                for record in self.all(selector.filter()).await? {
+                    for (key, _) in record.metadata.iter() {
+                        if !fixed.contains(&Some(key)) && !patch.touches(key.as_str()) {
+                            whole = whole.remove(key.clone());
+                        }
+                    }
+                }
+                self.inner.update_metadata(selector, &whole).await
+            }
+            _ => self.inner.update_metadata(selector, patch).await,
+        }
+    }
+
+    async fn scan(
+        &self,
+        filter: &Filter,
+        after: Option<&Cursor>,
+        limit: usize,
+        include: Include,
+    ) -> Result<Page> {
+        if !misunderstands(self.fault) {
+            return self.inner.scan(filter, after, limit, include).await;
+        }
+        let mut page = self
+            .inner
+            .scan(&Filter::everything(), after, limit, include)
+            .await?;
+        page.records.retain(|record| self.matches(filter, record));
+        Ok(page)
+    }
+
+    async fn count(&self, filter: &Filter) -> Result<Count> {
+        match self.fault {
+            Fault::CountsWrong => Ok(one_more(self.inner.count(filter).await?)),
+            fault if misunderstands(fault) => {
+                let found = self.all(filter).await?.len();
+                Ok(u64::try_from(found).map_or(Count::Unknown, Count::Exact))
+            }
+            _ => self.inner.count(filter).await,
+        }
+    }
+
+    fn write_order(&self) -> Option<WriteOrder> {
+        self.inner.write_order()
+    }
+}

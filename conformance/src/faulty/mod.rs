@@ -1,0 +1,106 @@
+//! Stores with one fault each, to show that the suite catches it and what the library does about it.
+//!
+//! A [`FaultyStore`] stands before a store that is whole and breaks one rule. Each [`Fault`] must be
+//! caught by every case that names it.
+
+mod collection;
+mod meaning;
+mod store;
+
+pub use store::FaultyStore;
+
+/// One way to be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Filters are ignored, but for the partition.
+    IgnoresFilter,
+    /// `$all` is dropped from filters.
+    DropsAll,
+    /// `$in` compares a list with each value as a whole, so no list matches.
+    InComparesListAsOne,
+    /// `$eq` on a text matches what begins so.
+    EqMatchesPrefix,
+    /// Texts are compared without regard to case.
+    FoldsCase,
+    /// An `$or` matches everything.
+    WidensOnOr,
+    /// The filter reaches the dense leg only.
+    FiltersDenseOnly,
+    /// The best are found first and filtered afterwards.
+    FiltersAfterTopK,
+    /// One hit fewer than asked for.
+    OffByOneTopK,
+    /// The farthest come first.
+    InvertsScores,
+    /// The distance is given as the score.
+    DistanceAsScore,
+    /// Equal scores come in another order each time.
+    UnstableTies,
+    /// Hits of other collections are among the answers.
+    LeaksAcrossCollections,
+    /// A delete by filter deletes nothing and answers 0.
+    DeleteByFilterDoesNothing,
+    /// A delete by filter deletes and answers 0.
+    DeleteByFilterAnswersZero,
+    /// A delete by filter deletes and does not say how much, where exact counts are declared.
+    DeleteByFilterAnswersUnknown,
+    /// A delete by keys deletes the first of them.
+    DeletesFirstKeyOnly,
+    /// Counts are one too high.
+    CountsWrong,
+    /// An update takes away what it does not set.
+    UpdateReplacesMetadata,
+    /// An update sets, and removes nothing.
+    PatchKeepsRemovedKeys,
+    /// An update answers and changes nothing.
+    UpdateDoesNothing,
+    /// A replace leaves what the new does not overwrite.
+    LeavesStaleTail,
+    /// A replace deletes first, and readers see it.
+    ReplacesInTwoSteps,
+    /// A write whose call was given up lands all the same, later.
+    LandsLate,
+    /// A record under a key that is taken is not written.
+    KeepsOldRecord,
+    /// The last record of a write is lost without a word.
+    LosesLastOfBatch,
+    /// What was deleted is still found by its words.
+    ForgetsLexicalOnDelete,
+    /// Creating a collection that is there empties it.
+    CreateEmpties,
+}
+
+impl Fault {
+    /// Every fault.
+    pub const ALL: [Self; 28] = [
+        Self::IgnoresFilter,
+        Self::DropsAll,
+        Self::InComparesListAsOne,
+        Self::EqMatchesPrefix,
+        Self::FoldsCase,
+        Self::WidensOnOr,
+        Self::FiltersDenseOnly,
+        Self::FiltersAfterTopK,
+        Self::OffByOneTopK,
+        Self::InvertsScores,
+        Self::DistanceAsScore,
+        Self::UnstableTies,
+        Self::LeaksAcrossCollections,
+        Self::DeleteByFilterDoesNothing,
+        Self::DeleteByFilterAnswersZero,
+        Self::DeleteByFilterAnswersUnknown,
+        Self::DeletesFirstKeyOnly,
+        Self::CountsWrong,
+        Self::UpdateReplacesMetadata,
+        Self::PatchKeepsRemovedKeys,
+        Self::UpdateDoesNothing,
+        Self::LeavesStaleTail,
+        Self::ReplacesInTwoSteps,
+        Self::LandsLate,
+        Self::KeepsOldRecord,
+        Self::LosesLastOfBatch,
+        Self::ForgetsLexicalOnDelete,
+        Self::CreateEmpties,
+    ];
+}

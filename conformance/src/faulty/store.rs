@@ -1,0 +1,102 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use shelfward_core::capabilities::Replace;
+use shelfward_core::{
+    Capabilities, Collection, CollectionName, CollectionSpec, Result, StoredRecord, VectorStore,
+    async_trait,
+};
+
+use super::Fault;
+use super::collection::FaultyCollection;
+
+/// What was deleted from each collection and is still found by words.
+pub(super) type Ghosts = Arc<Mutex<HashMap<CollectionName, Vec<StoredRecord>>>>;
+
+/// A store with one fault, before one that is whole.
+pub struct FaultyStore {
+    inner: Arc<dyn VectorStore>,
+    fault: Fault,
+    transactions: bool,
+    ghosts: Ghosts,
+}
+
+impl FaultyStore {
+    /// Puts a fault before a store.
+    pub fn new(inner: Arc<dyn VectorStore>, fault: Fault) -> Self {
+        Self {
+            inner,
+            fault,
+            transactions: true,
+            ghosts: Ghosts::default(),
+        }
+    }
+
+    /// The same without an atomic replace, as most servers are: core composes it of a delete by
+    /// filter and writes.
+    #[must_use]
+    pub fn without_transactions(mut self) -> Self {
+        self.transactions = false;
+        self
+    }
+
+    fn restrict(&self, mut can: Capabilities) -> Capabilities {
+        if !self.transactions {
+            can.replace = Replace::DeleteThenWrite;
+        }
+        can
+    }
+}
+
+#[async_trait]
+impl VectorStore for FaultyStore {
+    fn kind(&self) -> &'static str {
+        "faulty"
+    }
+
+    fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
+        self.restrict(self.inner.capabilities(spec))
+    }
+
+    async fn create(&self, spec: &CollectionSpec) -> Result<()> {
+        if self.fault == Fault::CreateEmpties {
+            self.inner.drop_collection(&spec.name).await?;
+        }
+        self.inner.create(spec).await
+    }
+
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+        let Some(inner) = self.inner.open(name).await? else {
+            return Ok(None);
+        };
+        let can = self.restrict(inner.capabilities().clone());
+        let store = self.inner.clone();
+        Ok(Some(Arc::new(FaultyCollection::new(
+            inner,
+            store,
+            self.fault,
+            can,
+            self.ghosts.clone(),
+        ))))
+    }
+
+    async fn list(&self) -> Result<Vec<CollectionName>> {
+        self.inner.list().await
+    }
+
+    async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
+        self.ghosts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(name);
+        self.inner.drop_collection(name).await
+    }
+
+    async fn health(&self) -> Result<()> {
+        self.inner.health().await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.inner.close().await
+    }
+}

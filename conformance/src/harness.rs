@@ -1,0 +1,171 @@
+//! The suite as the tests of an adapter's crate.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use tokio::runtime::Runtime;
+
+use crate::gaps::KnownGaps;
+use crate::report::CaseReport;
+use crate::store::StoreUnderTest;
+use crate::suite::{DEFAULT_SEED, Selection, Suite};
+
+/// Runs the suite on a store, every case as its own test named `group/case`.
+///
+/// For a test target with `harness = false`. Takes the arguments of any Rust test, and from the
+/// environment:
+///
+/// | variable | what it does |
+/// |---|---|
+/// | `SHELFWARD_CONFORMANCE_GROUPS` | only these groups, separated by commas |
+/// | `SHELFWARD_CONFORMANCE_CASE` | only cases whose id begins so |
+/// | `SHELFWARD_CONFORMANCE_SEED` | the seed of the random cases |
+/// | `SHELFWARD_CONFORMANCE_REPORT` | writes the report to this file, as JSON |
+/// | `SHELFWARD_CONFORMANCE_PROGRESS` | `1`: a line of JSON on stderr for each case that ends |
+/// | `SHELFWARD_CONFORMANCE_LIST` | `1`: prints the ids of the cases and runs none |
+///
+/// A case passes when it finds what is expected: `honours`, `refuses` where the capabilities exclude
+/// the thing, or the verdict of its known gap.
+pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> ExitCode {
+    match prepare(Arc::new(store), known_gaps) {
+        Ok(prepared) => prepared.run(),
+        Err(problem) => {
+            note(&format!("the suite could not begin: {problem}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+struct Prepared {
+    runtime: Arc<Runtime>,
+    suite: Arc<Suite>,
+    report: Option<PathBuf>,
+    list: bool,
+    progress: bool,
+}
+
+fn prepare(
+    store: Arc<dyn StoreUnderTest>,
+    known_gaps: &str,
+) -> Result<Prepared, Box<dyn std::error::Error>> {
+    let gaps = KnownGaps::parse(known_gaps)?;
+    let ids: Vec<String> = Suite::all_cases()
+        .iter()
+        .map(|case| case.info().id.clone())
+        .collect();
+    if let Some(gap) = gaps.all().iter().find(|gap| !ids.contains(&gap.case)) {
+        return Err(format!("a known gap names no case: {}", gap.case).into());
+    }
+    let seed = match var("SEED") {
+        Some(seed) => seed
+            .parse()
+            .map_err(|_| format!("the seed {seed:?} is not a whole number"))?,
+        None => DEFAULT_SEED,
+    };
+    let groups = var("GROUPS").unwrap_or_default();
+    let groups = groups.split(',').filter(|group| !group.is_empty());
+    let selection = Selection {
+        groups: groups.map(str::to_owned).collect(),
+        case: var("CASE"),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .build()?;
+    let suite = runtime.block_on(Suite::new(store, gaps, &selection, seed))?;
+    if suite.cases().is_empty() {
+        return Err("no case is selected; SHELFWARD_CONFORMANCE_LIST=1 lists them".into());
+    }
+    Ok(Prepared {
+        runtime: Arc::new(runtime),
+        suite: Arc::new(suite),
+        report: var("REPORT").map(PathBuf::from),
+        list: var("LIST").is_some_and(|list| list == "1"),
+        progress: var("PROGRESS").is_some_and(|progress| progress == "1"),
+    })
+}
+
+impl Prepared {
+    fn run(self) -> ExitCode {
+        let ids = self.suite.cases().iter().map(|case| case.info().id.clone());
+        if self.list {
+            let mut out = std::io::stdout().lock();
+            let listed = ids.into_iter().try_for_each(|id| writeln!(out, "{id}"));
+            return if listed.is_ok() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(2)
+            };
+        }
+        let cases: Arc<Mutex<Vec<CaseReport>>> = Arc::default();
+        let done = Arc::new(AtomicUsize::new(0));
+        let of = self.suite.cases().len();
+        let trials = self.suite.cases().iter().cloned().map(|case| {
+            let (runtime, suite) = (self.runtime.clone(), self.suite.clone());
+            let (cases, done, progress) = (cases.clone(), done.clone(), self.progress);
+            Trial::test(case.info().id.clone(), move || {
+                let report = runtime.block_on(suite.run(&case));
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                if progress {
+                    note(&progress_line(&report, done, of));
+                }
+                let outcome = outcome(&report);
+                cases
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(report);
+                outcome
+            })
+        });
+        let conclusion = libtest_mimic::run(&Arguments::from_args(), trials.collect());
+        let cases = std::mem::take(&mut *cases.lock().unwrap_or_else(PoisonError::into_inner));
+        let report = self.runtime.block_on(self.suite.finish(cases));
+        if !report.left_behind.is_empty() {
+            note(&format!(
+                "collections that could not be dropped: {:?}",
+                report.left_behind
+            ));
+        }
+        if let Some(file) = &self.report {
+            let written = serde_json::to_vec_pretty(&report).map_err(std::io::Error::from);
+            if let Err(problem) = written.and_then(|json| std::fs::write(file, json)) {
+                note(&format!("the report could not be written: {problem}"));
+                return ExitCode::from(2);
+            }
+        }
+        conclusion.exit_code()
+    }
+}
+
+fn outcome(report: &CaseReport) -> Result<(), Failed> {
+    if report.as_expected() {
+        return Ok(());
+    }
+    let gap = if report.known_gap.is_some() {
+        " (a known gap; it closed or changed)"
+    } else {
+        ""
+    };
+    let (found, expected) = (report.verdict, report.expected);
+    Err(format!("{found}, expected {expected}{gap}: {}", report.message).into())
+}
+
+fn progress_line(report: &CaseReport, done: usize, of: usize) -> String {
+    serde_json::json!({ "case": report.id, "verdict": report.verdict, "done": done, "of": of })
+        .to_string()
+}
+
+fn var(name: &str) -> Option<String> {
+    std::env::var(format!("SHELFWARD_CONFORMANCE_{name}"))
+        .ok()
+        .filter(|value| !value.is_empty())
+}
+
+/// Notes go to stderr; a reader that went away is no reason to fail.
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

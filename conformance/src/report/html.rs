@@ -1,0 +1,68 @@
+use super::Report;
+use super::junit::escaped;
+
+/// The reports as one page that needs no network: a matrix of stores and groups, and under it the
+/// cases of each store.
+pub fn html(reports: &[Report]) -> String {
+    let mut groups: Vec<&str> = reports.iter().flat_map(Report::groups).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let mut page = String::from(HEAD);
+    page += "<table><tr><th>store</th>";
+    groups
+        .iter()
+        .for_each(|group| page += &format!("<th>{}</th>", escaped(group)));
+    page += "</tr>\n";
+    for report in reports {
+        page += &format!("<tr><th>{}</th>", escaped(&report.store));
+        for group in &groups {
+            let cases = || report.cases.iter().filter(|case| case.group == *group);
+            let (all, odd) = (
+                cases().count(),
+                cases().filter(|case| !case.as_expected()).count(),
+            );
+            let gaps = cases().filter(|case| case.known_gap.is_some()).count();
+            let class = if odd > 0 {
+                "bad"
+            } else if gaps > 0 {
+                "gap"
+            } else {
+                "good"
+            };
+            let anchor = format!("{}-{group}", report.store);
+            page += &format!(
+                "<td class=\"{class}\"><a href=\"#{}\">{}/{all}</a></td>",
+                escaped(&anchor),
+                all - odd
+            );
+        }
+        page += "</tr>\n";
+    }
+    page += "</table>\n";
+    for report in reports {
+        for group in report.groups() {
+            let anchor = escaped(&format!("{}-{group}", report.store));
+            page += &format!("<details id=\"{anchor}\"><summary>{anchor}</summary><ul>\n");
+            for case in report.cases.iter().filter(|case| case.group == group) {
+                let class = if case.as_expected() { "good" } else { "bad" };
+                page += &format!(
+                    "<li class=\"{class}\"><code>{}</code> {} {}</li>\n",
+                    escaped(&case.id),
+                    case.verdict,
+                    escaped(case.known_gap.as_deref().unwrap_or(&case.message)),
+                );
+            }
+            page += "</ul></details>\n";
+        }
+    }
+    page + SCRIPT
+}
+
+const HEAD: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n\
+<title>Conformance</title>\n<style>\
+body{font:14px system-ui;margin:2rem}td,th{padding:.3rem .6rem;text-align:left}\
+.good{color:#176b2c}.gap{color:#8a5a00}.bad{color:#a01414;font-weight:bold}</style>\n<h1>Conformance</h1>\n";
+
+// A cell opens the cases behind it.
+const SCRIPT: &str = "<script>addEventListener('hashchange',()=>{\
+const d=document.getElementById(location.hash.slice(1));if(d)d.open=true})</script>\n</html>\n";

@@ -1,0 +1,116 @@
+//! What a run found, as data.
+
+mod html;
+mod junit;
+mod markdown;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use shelfward_core::Capabilities;
+
+use crate::verdict::Verdict;
+
+pub use html::html;
+pub use junit::junit;
+pub use markdown::stores_markdown;
+
+/// The version of the report's shape.
+pub const SCHEMA: u32 = 1;
+
+/// What a run found of one store. The shape is stable: fields are added, never changed, within one
+/// `schema`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Report {
+    /// The version of this shape.
+    pub schema: u32,
+    /// The store.
+    pub store: String,
+    /// Versions of what was tested, by name.
+    pub versions: BTreeMap<String, String>,
+    /// What the store declares.
+    pub capabilities: Capabilities,
+    /// The seed of the random cases.
+    pub seed: u64,
+    /// The cases that ran, by id.
+    pub cases: Vec<CaseReport>,
+    /// How many cases found what.
+    pub totals: BTreeMap<Verdict, usize>,
+    /// Collections of the run that could not be dropped.
+    pub left_behind: Vec<String>,
+}
+
+/// What one case found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CaseReport {
+    /// `group/name`.
+    pub id: String,
+    /// The group.
+    pub group: String,
+    /// What was found.
+    pub verdict: Verdict,
+    /// What was expected: `honours`, `refuses` where the capabilities exclude the thing, or the
+    /// verdict of a known gap.
+    pub expected: Verdict,
+    /// What was expected and got, where it departs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// The reason of the known gap, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_gap: Option<String>,
+    /// How long it took.
+    pub millis: u64,
+}
+
+impl CaseReport {
+    /// Whether the case found what was expected.
+    pub fn as_expected(&self) -> bool {
+        self.verdict == self.expected
+    }
+}
+
+impl Report {
+    pub(crate) fn new(
+        store: &str,
+        versions: Vec<(String, String)>,
+        capabilities: Capabilities,
+        seed: u64,
+        mut cases: Vec<CaseReport>,
+        left_behind: Vec<String>,
+    ) -> Self {
+        cases.sort_by(|a, b| a.id.cmp(&b.id));
+        let mut totals = BTreeMap::new();
+        for case in &cases {
+            *totals.entry(case.verdict).or_insert(0) += 1;
+        }
+        let versions = versions.into_iter().collect();
+        let store = store.to_owned();
+        Self {
+            schema: SCHEMA,
+            store,
+            versions,
+            capabilities,
+            seed,
+            cases,
+            totals,
+            left_behind,
+        }
+    }
+
+    /// The cases that did not find what was expected.
+    pub fn unexpected(&self) -> impl Iterator<Item = &CaseReport> {
+        self.cases.iter().filter(|case| !case.as_expected())
+    }
+
+    /// The groups that ran, in order.
+    pub fn groups(&self) -> Vec<&str> {
+        let mut groups: Vec<&str> = self.cases.iter().map(|case| case.group.as_str()).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        groups
+    }
+}

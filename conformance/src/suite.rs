@@ -1,0 +1,178 @@
+//! Running cases on a store.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use shelfward_core::{Capabilities, CollectionName, CollectionSpec, Metric, Result};
+
+use crate::case::Case;
+use crate::cases;
+use crate::context::{Context, WIDTH};
+use crate::gaps::KnownGaps;
+use crate::report::{CaseReport, Report};
+use crate::store::StoreUnderTest;
+use crate::verdict::{Finding, Verdict};
+
+/// The seed of the random cases, unless another is given.
+pub const DEFAULT_SEED: u64 = 0x5e1f;
+
+/// The longest that one case may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Which cases to run; everything by default.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Selection {
+    /// Only these groups, if any are given.
+    pub groups: Vec<String>,
+    /// Only the case of this id, or those whose id begins with it.
+    pub case: Option<String>,
+}
+
+impl Selection {
+    /// Only these groups.
+    #[must_use]
+    pub fn groups<S: Into<String>>(mut self, groups: impl IntoIterator<Item = S>) -> Self {
+        self.groups = groups.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Only cases whose id is or begins with this.
+    #[must_use]
+    pub fn case(mut self, case: impl Into<String>) -> Self {
+        self.case = Some(case.into());
+        self
+    }
+
+    fn takes(&self, case: &Case) -> bool {
+        let info = case.info();
+        let group = self.groups.is_empty() || self.groups.iter().any(|group| group == info.group());
+        group
+            && self
+                .case
+                .as_ref()
+                .is_none_or(|wanted| info.id.starts_with(wanted.as_str()))
+    }
+}
+
+/// The suite on one store.
+pub struct Suite {
+    name: &'static str,
+    versions: Vec<(String, String)>,
+    capabilities: Capabilities,
+    gaps: KnownGaps,
+    context: Context,
+    cases: Vec<Arc<Case>>,
+}
+
+impl Suite {
+    /// Every case, without a store: for listing.
+    pub fn all_cases() -> Vec<Case> {
+        cases::all()
+    }
+
+    /// Opens the store and selects cases.
+    ///
+    /// # Errors
+    /// Those of opening the store.
+    pub async fn new(
+        store: Arc<dyn StoreUnderTest>,
+        gaps: KnownGaps,
+        selection: &Selection,
+        seed: u64,
+    ) -> Result<Self> {
+        let (name, versions) = (store.name(), store.versions());
+        let context = Context::new(store, seed);
+        let capabilities = capabilities(&context).await?;
+        let cases = cases::all()
+            .into_iter()
+            .filter(|case| selection.takes(case))
+            .map(Arc::new)
+            .collect();
+        Ok(Self {
+            name,
+            versions,
+            capabilities,
+            gaps,
+            context,
+            cases,
+        })
+    }
+
+    /// The selected cases.
+    pub fn cases(&self) -> &[Arc<Case>] {
+        &self.cases
+    }
+
+    /// The store's name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Runs one case.
+    pub async fn run(&self, case: &Case) -> CaseReport {
+        let begun = Instant::now();
+        let ran = tokio::time::timeout(PATIENCE, (case.run)(self.context.clone())).await;
+        let found = ran.unwrap_or_else(|_| {
+            Err(Finding::errors(format!(
+                "did not end within {} s",
+                PATIENCE.as_secs()
+            )))
+        });
+        let (verdict, message) = match found {
+            Ok(()) => (Verdict::Honours, String::new()),
+            Err(finding) => (finding.verdict, finding.message),
+        };
+        let info = case.info();
+        let gap = self.gaps.of(&info.id);
+        let by_capability = if (info.needs)(&self.capabilities) {
+            Verdict::Honours
+        } else {
+            Verdict::Refuses
+        };
+        CaseReport {
+            id: info.id.clone(),
+            group: info.group().to_owned(),
+            verdict,
+            expected: gap.map_or(by_capability, |gap| gap.verdict),
+            message,
+            known_gap: gap.map(|gap| gap.reason.clone()),
+            millis: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Runs every selected case, one after another, and drops what the run made.
+    pub async fn run_all(&self) -> Report {
+        let mut cases = Vec::with_capacity(self.cases.len());
+        for case in &self.cases {
+            cases.push(self.run(case).await);
+        }
+        self.finish(cases).await
+    }
+
+    /// Drops what the run made, and reports.
+    pub async fn finish(&self, cases: Vec<CaseReport>) -> Report {
+        let left = match self.context.clean_up().await {
+            Ok(()) => Vec::new(),
+            Err(names) => names.iter().map(ToString::to_string).collect(),
+        };
+        let versions = self.versions.clone();
+        let seed = self.context.seed();
+        Report::new(
+            self.name,
+            versions,
+            self.capabilities.clone(),
+            seed,
+            cases,
+            left,
+        )
+    }
+}
+
+/// What a plain collection could do here.
+async fn capabilities(context: &Context) -> Result<Capabilities> {
+    let name = CollectionName::new("sfwt_capabilities")
+        .map_err(|e| shelfward_core::StoreError::new(shelfward_core::Operation::Create, e))?;
+    let spec = CollectionSpec::new(name, WIDTH, Metric::Cosine, "suite");
+    Ok(context.adapter().await?.capabilities(&spec))
+}

@@ -125,6 +125,12 @@ async fn nothing_matches(context: Context) -> Checked {
 /// Each condition of the selector alone names more, so that one that is dropped deletes too much.
 async fn exactly(context: Context) -> Checked {
     let collection = fixture(&context).await?;
+    let both = field("l").all(["a", "zz"]).build()?.narrow()?;
+    counts(
+        "two members of which one is nowhere",
+        collection.delete_matching(&both).await?,
+        0,
+    )?;
     let selector = field("l")
         .all(["b"])
         .and(field("t").eq("red"))

@@ -1,0 +1,182 @@
+//! The suite about itself: every fault is caught by every case that names it, the whole store is
+//! caught by none, and no fault goes unnamed.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use shelfward_conformance::faulty::{Fault, FaultyStore};
+use shelfward_conformance::{DEFAULT_SEED, KnownGaps, Selection, StoreUnderTest, Suite, Verdict};
+use shelfward_core::{Result, VectorStore, async_trait};
+use shelfward_memory::MemoryStore;
+
+/// The memory store, behind a fault if there is one.
+struct UnderTest {
+    memory: MemoryStore,
+    fault: Option<Fault>,
+    transactions: bool,
+}
+
+#[async_trait]
+impl StoreUnderTest for UnderTest {
+    fn name(&self) -> &'static str {
+        "under-test"
+    }
+
+    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        let memory = Arc::new(self.memory.clone());
+        Ok(match self.fault {
+            None => memory,
+            Some(fault) => {
+                let store = FaultyStore::new(memory, fault);
+                Arc::new(if self.transactions {
+                    store
+                } else {
+                    store.without_transactions()
+                })
+            }
+        })
+    }
+}
+
+async fn suite(fault: Option<Fault>, transactions: bool) -> Suite {
+    let store = UnderTest {
+        memory: MemoryStore::new(),
+        fault,
+        transactions,
+    };
+    Suite::new(
+        Arc::new(store),
+        KnownGaps::default(),
+        &Selection::default(),
+        DEFAULT_SEED,
+    )
+    .await
+    .unwrap()
+}
+
+/// Runs the cases that name a fault on the store that has it, and on the whole one.
+async fn caught(fault: Fault) -> Vec<String> {
+    let (faulty, whole) = (suite(Some(fault), true).await, suite(None, true).await);
+    let mut missed = Vec::new();
+    for (case, same) in faulty.cases().iter().zip(whole.cases()) {
+        if !case.info().kills.contains(&fault) {
+            continue;
+        }
+        let found = faulty.run(case).await;
+        if found.as_expected() {
+            missed.push(format!("{fault:?} is not caught by {}", case.info().id));
+        }
+        let found = whole.run(same).await;
+        if found.verdict != Verdict::Honours {
+            missed.push(format!(
+                "{} finds the whole store wrong: {}",
+                found.id, found.message
+            ));
+        }
+    }
+    missed
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_fault_is_caught_by_every_case_that_names_it() {
+    let mut missed = Vec::new();
+    for fault in Fault::ALL {
+        missed.extend(caught(fault).await);
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn every_fault_is_named_by_some_case() {
+    let named: BTreeSet<Fault> = Suite::all_cases()
+        .iter()
+        .flat_map(|case| case.info().kills.iter().copied())
+        .collect();
+    let unnamed: Vec<_> = Fault::ALL
+        .into_iter()
+        .filter(|fault| !named.contains(fault))
+        .collect();
+    assert!(unnamed.is_empty(), "no case names {unnamed:?}");
+}
+
+#[test]
+fn every_case_has_an_id_of_its_own_and_a_group() {
+    let cases = Suite::all_cases();
+    let ids: BTreeSet<_> = cases.iter().map(|case| case.info().id.clone()).collect();
+    assert_eq!(ids.len(), cases.len());
+    assert!(ids.iter().all(|id| id.split('/').count() == 2));
+    assert!(cases.len() >= 250, "{} cases", cases.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_without_transactions_serves_the_library_too() {
+    let store = suite(Some(Fault::DeleteByFilterDoesNothing), false).await;
+    let missing: BTreeSet<_> = store
+        .run_all()
+        .await
+        .unexpected()
+        .map(|case| case.id.clone())
+        .collect();
+    // What core composes of deletes and writes must fail loudly where the delete misses.
+    assert!(missing.contains("library/remove-source"), "{missing:?}");
+    assert!(missing.contains("delete/by-filter"), "{missing:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_leaves_nothing_behind() {
+    let memory = MemoryStore::new();
+    let store = UnderTest {
+        memory: memory.clone(),
+        fault: None,
+        transactions: true,
+    };
+    let selection = Selection::default().groups(["writes", "collections"]);
+    let suite = Suite::new(Arc::new(store), KnownGaps::default(), &selection, 1)
+        .await
+        .unwrap();
+    let report = suite.run_all().await;
+    assert!(report.left_behind.is_empty());
+    assert_eq!(report.unexpected().count(), 0);
+    assert!(VectorStore::list(&memory).await.unwrap().is_empty());
+}
+
+#[test]
+fn widening_a_scope_is_never_a_known_gap_and_every_gap_is_listed_once() {
+    let gap = |case: &str, verdict: &str| {
+        format!("[[gap]]\ncase = \"{case}\"\nverdict = \"{verdict}\"\nreason = \"so\"\n")
+    };
+    assert!(KnownGaps::parse(&gap("library/groups-apart", "widens")).is_err());
+    assert!(KnownGaps::parse(&gap("in/list-any", "widens")).is_err());
+    assert!(KnownGaps::parse(&gap("in/list-any", "narrows")).is_ok());
+    assert!(KnownGaps::parse(&gap("in/list-any", "narrows").repeat(2)).is_err());
+    assert!(KnownGaps::parse(&gap("in/list-any", "blue")).is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gap_that_closed_is_not_as_expected() {
+    let gaps = "[[gap]]\ncase = \"eq/text\"\nverdict = \"narrows\"\nreason = \"it did once\"\n";
+    let store = UnderTest {
+        memory: MemoryStore::new(),
+        fault: None,
+        transactions: true,
+    };
+    let selection = Selection::default().case("eq/text");
+    let suite = Suite::new(
+        Arc::new(store),
+        KnownGaps::parse(gaps).unwrap(),
+        &selection,
+        1,
+    )
+    .await
+    .unwrap();
+    let report = suite.run_all().await;
+    assert_eq!(
+        report
+            .unexpected()
+            .map(|case| case.verdict)
+            .collect::<Vec<_>>(),
+        [Verdict::Honours]
+    );
+}

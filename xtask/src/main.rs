@@ -1,3 +1,67 @@
-//! The commands of the project.
+//! The commands of the project: `cargo xtask COMMAND`.
+//!
+//! Results go to stdout and notes to stderr. Every command exits with 0 when all is as expected, 1
+//! when something failed, and 2 when it was called wrongly or there was nothing to run.
 
-fn main() {}
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "commands speak to people"
+)]
+
+mod ci;
+mod conformance;
+mod golden;
+mod run;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The commands of the project.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs the conformance suite on every adapter, or some, and prints what it found.
+    Conformance(conformance::Options),
+    /// Runs golden cases: inputs with the answers they must have.
+    Golden(golden::Options),
+    /// Checks what the compiler does not: purity, rooms of adapters, forbidden words.
+    Tidy(tidy::Options),
+    /// Runs everything that must pass.
+    Ci(ci::Options),
+}
+
+/// How a command ended.
+pub(crate) enum Ended {
+    /// All as expected.
+    Well,
+    /// Something failed.
+    Badly,
+    /// Called wrongly, or there was nothing to run.
+    Unusable(String),
+}
+
+fn main() -> ExitCode {
+    let ended = match Arguments::parse().command {
+        Command::Conformance(options) => conformance::run(&options),
+        Command::Golden(options) => golden::run(&options),
+        Command::Tidy(options) => tidy::run(&options),
+        Command::Ci(options) => ci::run(&options),
+    };
+    match ended {
+        Ended::Well => ExitCode::SUCCESS,
+        Ended::Badly => ExitCode::from(1),
+        Ended::Unusable(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Everything that must pass, in order.
+
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use clap::Args;
+use comfy_table::{Table, presets};
+
+use crate::conformance::{PAGE, page};
+use crate::run::{cargo, output, root, shared};
+use crate::{Ended, golden, tidy};
+
+/// Runs everything that must pass.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Goes on after a step that failed.
+    #[arg(long)]
+    keep_going: bool,
+    /// Prints the summary as JSON, too.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a step ended.
+enum Step {
+    Passed,
+    Failed(String),
+    /// It could not be run here, and why.
+    NotRun(String),
+}
+
+/// What the runners of tests counted.
+#[derive(Default)]
+struct Tests {
+    passed: u64,
+    failed: u64,
+}
+
+type Run = fn(&mut Tests) -> Step;
+
+const STEPS: [(&str, Run); 11] = [
+    ("format", |_| {
+        quiet(cargo().args(["fmt", "--all", "--check"]))
+    }),
+    ("clippy", |_| {
+        passes(cargo().args([
+            "clippy",
+            "--quiet",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ]))
+    }),
+    ("docs", |_| {
+        passes(cargo().env("RUSTDOCFLAGS", "-D warnings").args([
+            "doc",
+            "--quiet",
+            "--workspace",
+            "--no-deps",
+        ]))
+    }),
+    ("tests", |tests| {
+        counted(
+            cargo().args(["test", "--workspace", "--no-fail-fast"]),
+            tests,
+        )
+    }),
+    ("features", |_| features()),
+    ("example: quickstart", |_| example("library_quickstart")),
+    ("example: library", |_| example("library")),
+    ("tidy", |_| match tidy::run(&tidy::Options::default()) {
+        Ended::Well => Step::Passed,
+        _ => Step::Failed("see its findings above".to_owned()),
+    }),
+    ("conformance, docs/stores.md", |_| stores_page()),
+    ("golden cases", |_| golden_cases()),
+    ("cargo-deny", |_| deny()),
+];
+
+pub(crate) fn run(options: &Options) -> Ended {
+    let mut tests = Tests::default();
+    let mut ended = Vec::new();
+    for (name, step) in STEPS {
+        println!("── {name}");
+        let begun = Instant::now();
+        let outcome = step(&mut tests);
+        if let Step::Failed(why) | Step::NotRun(why) = &outcome {
+            println!("{why}");
+        }
+        let failed = matches!(outcome, Step::Failed(_));
+        ended.push((name, outcome, begun.elapsed().as_secs()));
+        if failed && !options.keep_going {
+            break;
+        }
+    }
+    summary(&ended, &tests, options.json);
+    if ended
+        .iter()
+        .any(|(_, outcome, _)| matches!(outcome, Step::Failed(_)))
+    {
+        Ended::Badly
+    } else {
+        Ended::Well
+    }
+}
+
+fn summary(ended: &[(&str, Step, u64)], tests: &Tests, json: bool) {
+    let word = |outcome: &Step| match outcome {
+        Step::Passed => "passed",
+        Step::Failed(_) => "FAILED",
+        Step::NotRun(_) => "not run",
+    };
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(["step", "outcome", "seconds"]);
+    for (name, outcome, seconds) in ended {
+        table.add_row([
+            (*name).to_owned(),
+            word(outcome).to_owned(),
+            seconds.to_string(),
+        ]);
+    }
+    println!("{table}");
+    if json {
+        let steps: Vec<_> = ended
+            .iter()
+            .map(|(name, outcome, seconds)| serde_json::json!({ "step": name, "outcome": word(outcome), "seconds": seconds }))
+            .collect();
+        println!(
+            "{}",
+            serde_json::json!({ "steps": steps, "passed": tests.passed, "failed": tests.failed })
+        );
+    }
+    let not_run = STEPS.len() - ended.len()
+        + ended
+            .iter()
+            .filter(|(_, o, _)| matches!(o, Step::NotRun(_)))
+            .count();
+    if not_run > 0 {
+        println!("{not_run} steps were not run");
+    }
+    println!("tests: {} passed, {} failed", tests.passed, tests.failed);
+}
+
+/// Runs a command whose output is worth seeing as it comes.
+fn passes(command: &mut Command) -> Step {
+    match command.stdin(Stdio::null()).status() {
+        Ok(status) if status.success() => Step::Passed,
+        Ok(status) => Step::Failed(format!("ended with {status}")),
+        Err(e) => Step::Failed(e.to_string()),
+    }
+}
+
+/// Runs a command whose output matters only when it fails.
+fn quiet(command: &mut Command) -> Step {
+    match output(command) {
+        Ok(_) => Step::Passed,
+        Err(why) => Step::Failed(if why.is_empty() {
+            "failed; run it by itself to see why".to_owned()
+        } else {
+            why
+        }),
+    }
+}
+
+/// Runs tests, shows what they print, and counts by the runners' own closing lines.
+fn counted(command: &mut Command, tests: &mut Tests) -> Step {
+    use std::io::{BufRead as _, BufReader};
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(e) => return Step::Failed(e.to_string()),
+    };
+    let lines = child
+        .stdout
+        .take()
+        .map(|out| BufReader::new(out).lines())
+        .into_iter()
+        .flatten();
+    for line in lines.map_while(Result::ok) {
+        if let Some(counts) = line.strip_prefix("test result: ") {
+            tests.passed += before(counts, " passed");
+            tests.failed += before(counts, " failed");
+        }
+        // Thousands of lines that say "ok" hide the one that does not.
+        if !line.ends_with("... ok") && !line.is_empty() {
+            println!("{line}");
+        }
+    }
+    match child.wait() {
+        Ok(status) if status.success() => Step::Passed,
+        Ok(_) => Step::Failed(format!("{} tests failed", tests.failed)),
+        Err(e) => Step::Failed(e.to_string()),
+    }
+}
+
+/// The number that stands before a word.
+fn before(line: &str, word: &str) -> u64 {
+    let text = line.split(word).next().unwrap_or_default();
+    text.rsplit(|c: char| !c.is_ascii_digit())
+        .next()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(0)
+}
+
+/// Each feature of the facade builds alone, and so does none.
+fn features() -> Step {
+    let manifest =
+        std::fs::read_to_string(root().join("crates/shelfward/Cargo.toml")).unwrap_or_default();
+    let table: toml::Table = match manifest.parse() {
+        Ok(table) => table,
+        Err(e) => return Step::Failed(e.to_string()),
+    };
+    let features = table.get("features").and_then(toml::Value::as_table);
+    let named = features
+        .into_iter()
+        .flat_map(toml::Table::keys)
+        .filter(|name| *name != "default");
+    for feature in [String::new()].iter().chain(named) {
+        let mut check = cargo();
+        check.args([
+            "check",
+            "--quiet",
+            "--package",
+            "shelfward",
+            "--no-default-features",
+            "--features",
+            feature,
+        ]);
+        if let Step::Failed(why) = quiet(&mut check) {
+            return Step::Failed(format!("with the features {feature:?}: {why}"));
+        }
+    }
+    Step::Passed
+}
+
+fn example(name: &str) -> Step {
+    quiet(cargo().args([
+        "run",
+        "--quiet",
+        "--package",
+        "shelfward",
+        "--example",
+        name,
+    ]))
+}
+
+fn stores_page() -> Step {
+    let there = std::fs::read_to_string(root().join(PAGE)).unwrap_or_default();
+    match page() {
+        Ok(page) if page == there => Step::Passed,
+        Ok(_) => Step::Failed(format!(
+            "{PAGE} is not what the suite finds; run `cargo xtask conformance --update-docs`"
+        )),
+        Err(why) => Step::Failed(why),
+    }
+}
+
+fn golden_cases() -> Step {
+    match shared()
+        .map(|folder| folder.join("golden"))
+        .filter(|folder| folder.is_dir())
+    {
+        Some(folder) => match golden::run(&golden::Options::of(folder)) {
+            Ended::Well => Step::Passed,
+            Ended::Badly => Step::Failed("see the cases above".to_owned()),
+            Ended::Unusable(why) => Step::Failed(why),
+        },
+        None => Step::NotRun("no shared data: set SHELFWARD_SHARED to its folder".to_owned()),
+    }
+}
+
+fn deny() -> Step {
+    if output(cargo().args(["deny", "--version"])).is_err() {
+        return Step::NotRun("cargo-deny is not installed".to_owned());
+    }
+    // Licences, bans and sources need no network; advisories do.
+    passes(cargo().args(["deny", "--offline", "check", "licenses", "bans", "sources"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::before;
+
+    #[test]
+    fn counts_are_read_from_a_runners_closing_line() {
+        let line = "ok. 31 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out";
+        assert_eq!((before(line, " passed"), before(line, " failed")), (31, 2));
+        assert_eq!(before("nothing", " passed"), 0);
+    }
+}

@@ -1,0 +1,149 @@
+//! One adapter's harness, run as its own test.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Deserialize;
+use shelfward_conformance::report::Report;
+
+use super::Options;
+use crate::run::{cargo, watched};
+
+/// Prints the ids of the selected cases.
+pub(super) fn list(store: &str, options: &Options) -> Result<(), String> {
+    let status = test(store, options)
+        .env("SHELFWARD_CONFORMANCE_LIST", "1")
+        .status();
+    match status.map(|status| status.success()) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(no_case(options)),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+/// Runs the suite on one store, with a bar for whoever watches, and reads its report.
+pub(super) fn run(store: &str, options: &Options) -> Result<Report, String> {
+    let file = ReportFile::new(store);
+    let bar = bar(store);
+    let mut child = test(store, options)
+        .env("SHELFWARD_CONFORMANCE_REPORT", &file.0)
+        .env("SHELFWARD_CONFORMANCE_PROGRESS", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| e.to_string())?;
+    let mut notes = Vec::new();
+    let lines = child
+        .stderr
+        .take()
+        .map(|stderr| BufReader::new(stderr).lines())
+        .into_iter()
+        .flatten();
+    for line in lines.map_while(Result::ok) {
+        match serde_json::from_str::<Progress>(&line) {
+            Ok(progress) => {
+                bar.set_length(progress.of);
+                bar.set_position(progress.done);
+                bar.set_message(progress.case);
+            }
+            Err(_) => notes.push(line),
+        }
+    }
+    child.wait().map_err(|e| e.to_string())?;
+    bar.finish_and_clear();
+    let json = std::fs::read_to_string(&file.0);
+    let report = json.map_err(|_| format!("{store}: {}", explained(&notes, options)))?;
+    serde_json::from_str(&report).map_err(|e| format!("{store}: its report cannot be read: {e}"))
+}
+
+/// Without a report, what the harness or the compiler said.
+fn explained(notes: &[String], options: &Options) -> String {
+    if notes
+        .iter()
+        .any(|note| note.contains("no case is selected"))
+    {
+        return no_case(options);
+    }
+    notes.join("\n")
+}
+
+fn no_case(options: &Options) -> String {
+    let asked: Vec<_> = options
+        .groups
+        .iter()
+        .chain(&options.case)
+        .map(String::as_str)
+        .collect();
+    format!(
+        "no case is selected by {}; --list prints what there is",
+        asked.join(", ")
+    )
+}
+
+#[derive(Deserialize)]
+struct Progress {
+    case: String,
+    done: u64,
+    of: u64,
+}
+
+fn test(store: &str, options: &Options) -> Command {
+    let mut command = cargo();
+    command.args([
+        "test",
+        "--quiet",
+        "--package",
+        &format!("shelfward-{store}"),
+        "--test",
+        "conformance",
+    ]);
+    if !options.groups.is_empty() {
+        command.env("SHELFWARD_CONFORMANCE_GROUPS", options.groups.join(","));
+    }
+    if let Some(case) = &options.case {
+        command.env("SHELFWARD_CONFORMANCE_CASE", case);
+    }
+    if let Some(seed) = options.seed {
+        command.env("SHELFWARD_CONFORMANCE_SEED", seed.to_string());
+    }
+    command
+}
+
+fn bar(store: &str) -> ProgressBar {
+    if !watched() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner();
+    let style = ProgressStyle::with_template("{prefix:10} {bar:30} {pos}/{len} {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_prefix(store.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+/// A file of this process's own, gone when it is done with.
+struct ReportFile(PathBuf);
+
+impl ReportFile {
+    fn new(store: &str) -> Self {
+        let name = format!("shelfward-conformance-{store}-{}.json", std::process::id());
+        let file = Self(std::env::temp_dir().join(name));
+        remove(&file.0);
+        file
+    }
+}
+
+impl Drop for ReportFile {
+    fn drop(&mut self) {
+        remove(&self.0);
+    }
+}
+
+/// What is not there is removed already.
+fn remove(file: &Path) {
+    let _ = std::fs::remove_file(file);
+}

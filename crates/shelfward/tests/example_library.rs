@@ -45,11 +45,11 @@ async fn each_reader_sees_what_they_may_after_each_step() {
     // The review is for operations and finance, and Ann is in neither.
     assert!(sees(
         filed,
-        "the budget",
+        "a larger budget",
         "bo",
         "session:operations-review-31"
     ));
-    assert_eq!(first(filed, "the budget", "ann"), None);
+    assert_eq!(first(filed, "a larger budget", "ann"), None);
 
     // Bo loses the memo by the narrowing, Ann keeps it.
     assert!(sees(

@@ -83,8 +83,8 @@ pub(crate) fn cooling() -> Question {
 pub(crate) fn said_by_priya() -> Result<Question, Box<dyn Error>> {
     let by_priya = key(SPEAKERS).eq("Priya Nair").build()?;
     Ok(Question {
-        shown: "the budget grows; where Priya Nair speaks",
-        request: SearchRequest::new("the budget grows")
+        shown: "a larger budget; where Priya Nair speaks",
+        request: SearchRequest::new("a larger budget")
             .filter(by_priya)
             .top_k(2),
     })

@@ -5,8 +5,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use shelfward_core::library::{LibrarySpec, ScopeChange};
-use shelfward_core::{Capabilities, Collection, Filter, Include, LibraryIndex, SourceId, TenantId};
+use shelfward_core::library::{LibraryError, LibrarySpec, ScopeChange};
+use shelfward_core::{
+    Capabilities, Collection, ErrorKind, Filter, Include, LibraryIndex, SourceId, TenantId,
+};
 
 use super::library::{file, open, source, visible};
 use crate::case::Case;
@@ -84,8 +86,14 @@ async fn write(index: LibraryIndex, write: Write) -> Checked {
     let id = SourceId::new("s1")?;
     match write {
         Write::Replace(letter) => {
-            org.index_source(source("s1", ["all", "few"], &[letter; PASSAGES])?)
-                .await?;
+            let replaced = org
+                .index_source(source("s1", ["all", "few"], &[letter; PASSAGES])?)
+                .await;
+            // Narrowed or removed since it began: refused, so that it does not undo that.
+            let gave_way = matches!(&replaced, Err(LibraryError::Store(e)) if matches!(e.kind(), ErrorKind::Conflict(_)));
+            if !gave_way {
+                replaced?;
+            }
         }
         Write::Narrow => {
             org.set_source_scope(&id, &ScopeChange::new().groups(["few"])?)
@@ -162,20 +170,25 @@ where
         .map_err(|e| Finding::errors(e.to_string()))?
 }
 
-/// The outcomes that one of the two orders has, and no other.
+/// The outcomes that one of the two orders has, or the other write alone where a replace gave way.
 fn judge(there: &[(String, bool)], one: Write, other: Write) -> Checked {
-    let outcome = |first: Write, then: Write| -> Vec<(String, bool)> {
+    let outcome = |steps: &[Write]| -> Vec<(String, bool)> {
         let mut state: Vec<(String, bool)> = vec![("a".to_owned(), true); PASSAGES];
-        for step in [first, then] {
+        for step in steps {
             match step {
-                Write::Replace(letter) => state = vec![(letter.to_owned(), true); PASSAGES],
+                Write::Replace(letter) => state = vec![((*letter).to_owned(), true); PASSAGES],
                 Write::Narrow => state.iter_mut().for_each(|passage| passage.1 = false),
                 Write::Remove => state.clear(),
             }
         }
         state
     };
-    if there == outcome(one, other) || there == outcome(other, one) {
+    let gave_way = match (one, other) {
+        (Write::Replace(_), Write::Narrow | Write::Remove) => there == outcome(&[other]),
+        (Write::Narrow | Write::Remove, Write::Replace(_)) => there == outcome(&[one]),
+        _ => false,
+    };
+    if there == outcome(&[one, other]) || there == outcome(&[other, one]) || gave_way {
         return Ok(());
     }
     let wide = there.iter().filter(|(_, wide)| *wide).count();

@@ -122,6 +122,9 @@ pub enum ErrorKind {
     /// Some records of the call were not written; the others were.
     #[error("{} of the records were not written: {}", .0.len(), first_failures(.0))]
     PartialWrite(Vec<FailedRecord>),
+    /// Another writer changed what this call was about while it ran; nothing of this call was done.
+    #[error("changed by another writer meanwhile: {0}; nothing was written, look again and repeat")]
+    Conflict(&'static str),
     /// The write was accepted, but is not seen by readers within the bound that the store declares.
     #[error("written, but not visible to readers within {} ms; ask again before relying on it", .0.as_millis())]
     NotYetVisible(Duration),
@@ -270,7 +273,7 @@ impl StoreError {
     /// Whether the same call may do better later.
     pub fn persistence(&self) -> Persistence {
         match &self.0.kind {
-            ErrorKind::Unavailable => Persistence::Temporary,
+            ErrorKind::Unavailable | ErrorKind::Conflict(_) => Persistence::Temporary,
             ErrorKind::Unverified => Persistence::Unknown,
             ErrorKind::Timeout(_) | ErrorKind::Engine | ErrorKind::NotYetVisible(_) => {
                 let reads = matches!(

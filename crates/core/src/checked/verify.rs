@@ -5,13 +5,15 @@
 //! counted before its turn ends. Where other processes write too, what is there afterwards may be
 //! theirs, and the adapter looks inside its own lock.
 
+use std::sync::Arc;
+
 use super::{CheckedCollection, Origin};
 use crate::capabilities::Writers;
 use crate::error::{ErrorKind, Operation, Result, StoreError};
 use crate::filter::{Filter, NarrowFilter};
 use crate::metadata::Metadata;
 use crate::port::Collection;
-use crate::record::Record;
+use crate::record::{Include, Key, Record};
 use crate::search::{Count, MetadataPatch, Replaced, as_count};
 use crate::write_order::Claim;
 
@@ -21,30 +23,50 @@ impl CheckedCollection {
         self.check_record_but_vector(Operation::Replace, Origin::Library, record)
     }
 
-    /// Replaces one unit and sees that nothing else of it is left.
+    /// Replaces one unit and sees that nothing else of it is left. Before anything is deleted, and in
+    /// the turn of the write, `still` is shown the unit's first record as it is now.
     pub(crate) async fn replace_unit(
         &self,
         selector: &NarrowFilter,
         with: &[Record],
         batch: usize,
+        first: &Key,
+        still: &(dyn Fn(Option<&Metadata>) -> Result<(), &'static str> + Send + Sync),
     ) -> Result<Replaced> {
+        let operation = Operation::Replace;
         let (selector, records) = self.prepare_replace(Origin::Library, selector, with)?;
         let _turn = self
             .order
             .turn(Claim::of_selector(self.spec(), &selector))
             .await;
+        let now = self.metadata_of(first, selector.filter()).await?;
+        still(now.as_deref()).map_err(|what| self.error(operation, ErrorKind::Conflict(what)))?;
         let replaced = self.replace_prepared(&selector, &records, batch).await?;
-        if let Some(there) = self
-            .seen_after(Operation::Replace, selector.filter())
-            .await?
+        if let Some(there) = self.seen_after(operation, selector.filter()).await?
             && there != as_count(records.len())
         {
             let written = records.len();
             let contract =
                 format!("{written} records were written in the place of a unit, {there} are there");
-            return Err(self.error(Operation::Replace, ErrorKind::Contract(contract)));
+            return Err(self.error(operation, ErrorKind::Contract(contract)));
         }
         Ok(replaced)
+    }
+
+    /// The metadata of one record within a filter, as it is now.
+    pub(crate) async fn metadata_of(
+        &self,
+        key: &Key,
+        within: &Filter,
+    ) -> Result<Option<Arc<Metadata>>> {
+        let fetched = self
+            .fetch(std::slice::from_ref(key), within, Include::METADATA)
+            .await?;
+        Ok(fetched
+            .into_iter()
+            .flatten()
+            .next()
+            .map(|record| record.metadata))
     }
 
     /// Deletes what the selector names and sees that none of it is left. Answers what was there

@@ -1,7 +1,6 @@
 //! Filters made in code. The first thing wrong is kept and answered by [`FilterBuilder::build`], so
 //! a filter reads as one expression with one `?`.
 
-use super::limits::MAX_DEPTH;
 use super::{Filter, FilterError, FilterLimits, FilterProblem, Op};
 use crate::metadata::{Kind, MetadataKey, MetadataProblem, Scalar};
 
@@ -185,17 +184,12 @@ impl FilterBuilder {
         Ok(filter)
     }
 
-    /// Refuses at once what is too deep, so that nothing deeper is ever made, walked or dropped.
+    /// Refuses at once what is too deep or too large, so that nothing deeper is ever made, walked or
+    /// dropped, and a chain that goes on after the limit costs nothing.
     fn checked(self) -> Self {
         Self(self.0.and_then(|filter| {
-            if filter.size().depth > MAX_DEPTH {
-                Err(FilterError::new(
-                    "",
-                    FilterProblem::TooDeep { max: MAX_DEPTH },
-                ))
-            } else {
-                Ok(filter)
-            }
+            FilterLimits::default().check(&filter)?;
+            Ok(filter)
         }))
     }
 }

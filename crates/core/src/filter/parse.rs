@@ -40,6 +40,9 @@ impl Filter {
         }
         let reader = Reader::new(limits);
         let mut deserializer = serde_json::Deserializer::from_str(json);
+        // Its limit of 128 would refuse a legal depth: each `$and` is a list and an object. Nothing
+        // is read here without our own check of the depth.
+        deserializer.disable_recursion_limit();
         let read = reader.filter(Path::Root, 1).deserialize(&mut deserializer);
         let read = read.and_then(|filter| deserializer.end().map(|()| filter));
         let filter = read.map_err(|e| reader.refusal().unwrap_or_else(|| json_error(&e)))?;
@@ -251,6 +254,10 @@ impl<'de> Visitor<'de> for FilterSeed<'_> {
                 }
             }
         }
+        // An object of one member is that member; any other is an "and" of its own.
+        if children.len() != 1 {
+            reader.count(self.path, 1, 0)?;
+        }
         Ok(Filter::and_or_only(children))
     }
 }
@@ -378,9 +385,11 @@ impl<'de> Visitor<'de> for ConditionSeed<'_> {
                     key: self.key,
                     depth: self.depth + 1,
                 };
-                tests.push(Filter::negate(Filter::and_or_only(
-                    map.next_value_seed(seed)?,
-                )));
+                let negated = map.next_value_seed(seed)?;
+                if negated.len() != 1 {
+                    reader.count(path, 1, 0)?;
+                }
+                tests.push(Filter::negate(Filter::and_or_only(negated)));
                 continue;
             }
             let op = match name.as_str() {

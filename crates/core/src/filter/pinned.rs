@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use super::{Filter, Node, Op};
 use crate::metadata::Scalar;
 
@@ -18,9 +20,10 @@ impl Filter {
             }
             Node::Or(children) => {
                 let mut all = Vec::new();
+                let mut seen = HashSet::new();
                 for child in children {
                     for value in child.pinned(key)? {
-                        if !all.contains(&value) {
+                        if seen.insert(value.clone()) {
                             all.push(value);
                         }
                     }

@@ -60,17 +60,27 @@ impl TenantLibrary {
     /// place of the old at once; elsewhere the old is deleted first, and a failure may leave part of
     /// the new, which indexing again heals. When this returned, only the new can be found.
     ///
+    /// Embedding takes its time, and the source may be re-scoped or removed meanwhile. Indexing it
+    /// with what was decided before would undo that, so such a call fails with
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) and writes nothing.
+    ///
     /// # Errors
     /// [`LibraryError::Refused`], [`LibraryError::Metadata`], those of the embedder and the store.
     pub async fn index_source(&self, source: IndexSource) -> Result<IndexReport, LibraryError> {
         self.check_source(&source)?;
-        let records = self.records(&source).await?;
         let selector = self.select_source(&source.id)?;
-        let batch = self.index.batch_size;
-        let replaced = self
+        let first = self.key(&source.id, 0);
+        let before = self
             .index
             .collection
-            .replace_unit(&selector, &records, batch)
+            .metadata_of(&first, selector.filter())
+            .await?;
+        let records = self.records(&source).await?;
+        let batch = self.index.batch_size;
+        let still = |now: Option<&Metadata>| still_stands(before.as_deref(), now, &source.groups);
+        let collection = &self.index.collection;
+        let replaced = collection
+            .replace_unit(&selector, &records, batch, &first, &still)
             .await?;
         let passages = as_count(records.len());
         self.changed(Some(&source.id), "indexed", Count::Exact(passages));
@@ -248,6 +258,30 @@ impl TenantLibrary {
 fn json(metadata: &Metadata) -> String {
     // Keys are texts and numbers are finite, so this is always JSON.
     serde_json::to_string(metadata).unwrap_or_default()
+}
+
+/// Whether indexing with these groups does not undo what another writer decided since `before`.
+fn still_stands(
+    before: Option<&Metadata>,
+    now: Option<&Metadata>,
+    groups: &[AccessGroup],
+) -> Result<(), &'static str> {
+    let held = |metadata: Option<&Metadata>| metadata.and_then(|m| m.get(ACL_GROUPS).cloned());
+    match (held(before), held(now)) {
+        (Some(_), None) => Err("the source was removed while it was indexed"),
+        (before, Some(now)) if before.as_ref() != Some(&now) => {
+            // Narrower than, or as narrow as, what was decided meanwhile undoes nothing of it.
+            let within = groups
+                .iter()
+                .all(|group| now.elements().contains(&Scalar::from(group)));
+            if within {
+                Ok(())
+            } else {
+                Err("the source was re-scoped while it was indexed")
+            }
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A passage's own metadata, over it the source's, over both the own keys.

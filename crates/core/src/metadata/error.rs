@@ -104,17 +104,20 @@ pub enum MetadataProblem {
     },
 }
 
-/// At most 64 characters of `text`, with control characters escaped, for use in messages.
+/// At most 64 characters of `text`, for use in messages: on one line, and shown in the order that
+/// it has.
 pub(crate) fn shown(text: &str) -> String {
-    let mut out: String = text.chars().take(64).flat_map(escape_control).collect();
+    let mut out: String = text.chars().take(64).flat_map(escape_unseen).collect();
     if text.chars().nth(64).is_some() {
         out.push('…');
     }
     out
 }
 
-fn escape_control(c: char) -> Vec<char> {
-    if c.is_control() {
+/// Escapes what breaks a line or turns the direction of what follows.
+fn escape_unseen(c: char) -> Vec<char> {
+    let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || turns(c) {
         c.escape_default().collect()
     } else {
         vec![c]

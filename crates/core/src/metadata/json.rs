@@ -121,7 +121,8 @@ struct MetadataSeed<'a> {
 impl<'de> DeserializeSeed<'de> for MetadataSeed<'_> {
     type Value = Metadata;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Metadata, D::Error> {
-        deserializer.deserialize_map(self)
+        // Not `deserialize_map`: its refusal of a text would quote the whole of it.
+        deserializer.deserialize_any(self)
     }
 }
 
@@ -130,6 +131,10 @@ impl<'de> Visitor<'de> for MetadataSeed<'_> {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object of metadata keys and values")
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<Metadata, E> {
+        Err(E::custom("an object is due here, not a text"))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Metadata, A::Error> {
@@ -151,6 +156,7 @@ impl<'de> Visitor<'de> for MetadataSeed<'_> {
             }
             let mut problem = None;
             match map.next_value_seed(ValueSeed {
+                in_list: false,
                 problem: &mut problem,
             }) {
                 Ok(Some(value)) => {
@@ -174,6 +180,8 @@ impl<'de> Visitor<'de> for MetadataSeed<'_> {
 }
 
 struct ValueSeed<'a> {
+    /// Whether this stands in a list, where no other list may.
+    in_list: bool,
     problem: &'a mut Option<(Option<usize>, MetadataProblem)>,
 }
 
@@ -228,20 +236,23 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let nested = MetadataProblem::Nested {
+            what: "a list in a list",
+        };
+        // Refused before it is read, so that no input nests deeper than this.
+        if self.in_list {
+            return Err(self.refuse(None, nested));
+        }
         let mut members = Vec::new();
         loop {
             let mut problem = None;
             match seq.next_element_seed(ValueSeed {
+                in_list: true,
                 problem: &mut problem,
             }) {
                 Ok(Some(Some(Value::Scalar(member)))) => members.push(member),
                 Ok(Some(Some(Value::List(_)))) => {
-                    return Err(self.refuse(
-                        Some(members.len()),
-                        MetadataProblem::Nested {
-                            what: "a list in a list",
-                        },
-                    ));
+                    return Err(self.refuse(Some(members.len()), nested));
                 }
                 Ok(Some(None)) => {
                     return Err(self.refuse(Some(members.len()), MetadataProblem::NullMember));

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use shelfward_conformance::report::Report;
 
 use super::Options;
-use crate::run::{cargo, watched};
+use crate::run::{cargo, output, watched};
 
 /// Prints the ids of the selected cases.
 pub(super) fn list(store: &str, options: &Options) -> Result<(), String> {
@@ -19,8 +19,38 @@ pub(super) fn list(store: &str, options: &Options) -> Result<(), String> {
         .status();
     match status.map(|status| status.success()) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(no_case(options)),
+        Ok(false) => Err(no_case(store, options)),
         Err(e) => Err(e.to_string()),
+    }
+}
+
+/// The groups that a store's harness has, by the ids of its cases.
+fn groups(store: &str) -> Vec<String> {
+    let mut command = test(store, &Options::default());
+    let listed = output(command.env("SHELFWARD_CONFORMANCE_LIST", "1")).unwrap_or_default();
+    let mut groups: Vec<String> = listed
+        .lines()
+        .filter_map(|id| id.split_once('/'))
+        .map(|(group, _)| group.to_owned())
+        .collect();
+    groups.sort();
+    groups.dedup();
+    groups
+}
+
+/// Refuses a group that no case is of: beside others it would go unnoticed.
+pub(super) fn check_groups(store: &str, options: &Options) -> Result<(), String> {
+    if options.groups.is_empty() {
+        return Ok(());
+    }
+    let there = groups(store);
+    match options.groups.iter().find(|group| !there.contains(group)) {
+        // Without a list, the run itself says what is wrong.
+        Some(unknown) if !there.is_empty() => Err(format!(
+            "no group {unknown:?}; there are {}",
+            there.join(", ")
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -56,32 +86,28 @@ pub(super) fn run(store: &str, options: &Options) -> Result<Report, String> {
     child.wait().map_err(|e| e.to_string())?;
     bar.finish_and_clear();
     let json = std::fs::read_to_string(&file.0);
-    let report = json.map_err(|_| format!("{store}: {}", explained(&notes, options)))?;
+    let report = json.map_err(|_| explained(store, &notes, options))?;
     serde_json::from_str(&report).map_err(|e| format!("{store}: its report cannot be read: {e}"))
 }
 
 /// Without a report, what the harness or the compiler said.
-fn explained(notes: &[String], options: &Options) -> String {
+fn explained(store: &str, notes: &[String], options: &Options) -> String {
     if notes
         .iter()
         .any(|note| note.contains("no case is selected"))
     {
-        return no_case(options);
+        return no_case(store, options);
     }
-    notes.join("\n")
+    format!("{store}: {}", notes.join("\n"))
 }
 
-fn no_case(options: &Options) -> String {
-    let asked: Vec<_> = options
-        .groups
-        .iter()
-        .chain(&options.case)
-        .map(String::as_str)
-        .collect();
-    format!(
-        "no case is selected by {}; --list prints what there is",
-        asked.join(", ")
-    )
+fn no_case(store: &str, options: &Options) -> String {
+    let begins = options.case.as_deref().unwrap_or_default();
+    let groups = match options.groups.as_slice() {
+        [] => String::new(),
+        asked => format!(" in {}", asked.join(", ")),
+    };
+    format!("{store}: no case{groups} begins with {begins:?}; --list prints those there are")
 }
 
 #[derive(Deserialize)]

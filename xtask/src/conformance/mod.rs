@@ -55,6 +55,9 @@ pub(crate) fn run(options: &Options) -> Ended {
 
 fn run_all(options: &Options) -> Result<Ended, String> {
     let stores = chosen(&options.stores)?;
+    for store in &stores {
+        harness::check_groups(store, options)?;
+    }
     if options.list {
         let store = stores.first().ok_or("there is no adapter")?;
         return harness::list(store, options).map(|()| Ended::Well);

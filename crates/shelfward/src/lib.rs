@@ -13,3 +13,8 @@ pub use shelfward_text as text;
 /// The in-memory store.
 #[cfg(feature = "memory")]
 pub use shelfward_memory as memory;
+
+// Pages outside of this crate, whose samples must compile too. A published crate does not have them.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

@@ -34,6 +34,8 @@ mod ast;
 mod build;
 mod error;
 mod fold;
+#[cfg(test)]
+mod fold_tests;
 mod limits;
 mod matches;
 mod narrow;

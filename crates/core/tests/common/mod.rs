@@ -4,13 +4,14 @@
 //! that a rounding or a cast would confuse. Every strategy is boxed: unboxed, the nested value trees
 //! are too large for the stack of a test's thread.
 #![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::panic, reason = "a test fails by panicking")]
 
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use shelfward_core::filter::{FilterBuilder, all_of, any_of, key, not};
-use shelfward_core::{Filter, List, Metadata, MetadataKey, Scalar, Value};
+use shelfward_core::{Filter, FilterError, List, Metadata, MetadataKey, Scalar, Value};
 
 /// Keys that filters and metadata share.
 pub(crate) const KEYS: [&str; 4] = ["a", "b", "a.b", "ключ 鍵"];
@@ -178,4 +179,34 @@ pub(crate) fn filters() -> BoxedStrategy<Filter> {
 
 pub(crate) fn built(builder: FilterBuilder) -> Filter {
     builder.build().unwrap()
+}
+
+/// Reads a filter that the grammar has.
+#[track_caller]
+pub(crate) fn read(json: &str) -> Filter {
+    Filter::from_json(json).unwrap_or_else(|error| panic!("{json} was refused: {error}"))
+}
+
+/// The refusal of a filter, whose message is checked to be short and on one line.
+#[track_caller]
+pub(crate) fn refused(json: &str) -> FilterError {
+    match Filter::from_json(json) {
+        Ok(filter) => panic!("{json} was read as {filter}"),
+        Err(error) => {
+            let message = error.to_string();
+            assert!(message.starts_with("filter"), "{message}");
+            assert_short_line(&message);
+            error
+        }
+    }
+}
+
+#[track_caller]
+pub(crate) fn assert_short_line(message: &str) {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    assert!(
+        !message.contains(breaks),
+        "{message:?} is more than one line"
+    );
+    assert!(message.len() < 1000, "{} bytes of message", message.len());
 }

@@ -14,7 +14,26 @@ pub use shelfward_text as text;
 #[cfg(feature = "memory")]
 pub use shelfward_memory as memory;
 
-// Pages outside of this crate, whose samples must compile too. A published crate does not have them.
+// Pages outside of this crate, whose samples must compile and pass too. A published crate does not
+// have them.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-mod readme {}
+macro_rules! tested_pages {
+    ($($name:ident: $file:literal),+ $(,)?) => {$(
+        #[doc = include_str!(concat!("../../../", $file))]
+        mod $name {}
+    )+};
+}
+
+#[cfg(doctest)]
+tested_pages! {
+    readme: "README.md",
+    quickstart: "docs/quickstart.md",
+    scopes: "docs/scopes.md",
+    filters: "docs/filters.md",
+    library_index: "docs/library-index.md",
+    audit: "docs/audit.md",
+    limits: "docs/limits.md",
+    capabilities: "docs/capabilities.md",
+    port: "docs/port.md",
+    conformance: "docs/conformance.md",
+}

@@ -60,6 +60,8 @@ fn json_error(error: &serde_json::Error) -> FilterError {
     )
 }
 
+/// For filters inside larger documents. serde's JSON parser rounds an integer outside 64 bits before
+/// it hands it over, and limits the nesting of the JSON; [`Filter::from_json`] sees the text itself.
 impl<'de> Deserialize<'de> for Filter {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let limits = FilterLimits::default();

@@ -44,6 +44,8 @@ fn not_an_object(error: &serde_json::Error) -> MetadataError {
     )
 }
 
+/// For metadata inside larger documents. serde's JSON parser rounds an integer outside 64 bits before
+/// it hands it over; [`Metadata::from_json`] sees the text itself.
 impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut refusal = None;

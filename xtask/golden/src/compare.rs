@@ -1,15 +1,38 @@
-//! Comparing what was got with what a case says.
+//! Comparing answers: numbers by tolerance, everything else exactly.
 
 use serde_json::Value;
 
-/// A difference in words.
-pub(crate) type Compared = Result<(), String>;
+use crate::rule::Difference;
 
-/// The same JSON, with numbers compared by a relative tolerance.
-pub(crate) fn same(got: &Value, expected: &Value, tolerance: f64) -> bool {
-    match (got, expected) {
+/// How far two numbers may lie apart.
+#[derive(Clone, Copy)]
+pub(crate) enum Tolerance {
+    /// By a part of the greater one. Sums of doubles differ in their last bits alone.
+    Relative(f64),
+    /// By so much. Cosines of rounded vectors differ by what was rounded, however small they are.
+    Absolute(f64),
+}
+
+impl Tolerance {
+    /// The doubles of two runtimes.
+    pub(crate) const DOUBLES: Self = Self::Relative(1e-12);
+    /// Vectors that were rounded to single precision.
+    pub(crate) const SINGLES: Self = Self::Absolute(1e-6);
+
+    pub(crate) fn equal(self, a: f64, b: f64) -> bool {
+        let apart = match self {
+            Self::Relative(part) => part * a.abs().max(b.abs()),
+            Self::Absolute(apart) => apart,
+        };
+        a == b || (a - b).abs() <= apart
+    }
+}
+
+/// Whether two values are the same, whole numbers and floats of equal value included.
+pub(crate) fn same(a: &Value, b: &Value, tolerance: Tolerance) -> bool {
+    match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
-            (Some(a), Some(b)) => near(a, b, tolerance),
+            (Some(a), Some(b)) => tolerance.equal(a, b),
             _ => a == b,
         },
         (Value::Array(a), Value::Array(b)) => {
@@ -20,36 +43,117 @@ pub(crate) fn same(got: &Value, expected: &Value, tolerance: f64) -> bool {
                 && a.iter()
                     .all(|(key, a)| b.get(key).is_some_and(|b| same(a, b, tolerance)))
         }
-        _ => got == expected,
+        _ => a == b,
     }
 }
 
-pub(crate) fn near(a: f64, b: f64, tolerance: f64) -> bool {
-    (a - b).abs() <= tolerance * b.abs().max(1.0)
+/// For functions whose answer is compared as one value.
+pub(crate) fn whole(_: &Value, ours: &Value, expected: &Value) -> Vec<Difference> {
+    if same(ours, expected, Tolerance::DOUBLES) {
+        return Vec::new();
+    }
+    vec![Difference::answered(0, parted(ours, expected))]
 }
 
-/// What the case expects against what was got, where either may be a failure.
-pub(crate) fn answers(case: &Value, got: Result<Value, String>, tolerance: f64) -> Compared {
-    match (case.get("output"), got) {
-        (Some(expected), Ok(got)) if same(&got, expected, tolerance) => Ok(()),
-        (Some(expected), Ok(got)) => Err(format!("expected {expected}, got {got}")),
-        (Some(expected), Err(error)) => Err(format!("expected {expected}, failed: {error}")),
-        (None, Err(_)) => Ok(()),
-        (None, Ok(got)) => Err(format!("expected a failure, got {got}")),
+pub(crate) fn parted(ours: &Value, expected: &Value) -> String {
+    format!("there {expected}, here {ours}")
+}
+
+/// Where two ranked lists of objects with `id` and `score` part, if they do.
+///
+/// The scores must agree at every place. Neighbours closer than the tolerance may stand in either
+/// order, and where `cut` says that the list was cut, any of those that equal its last may be the
+/// ones that are left.
+pub(crate) fn ranked(
+    ours: &[Value],
+    expected: &[Value],
+    cut: bool,
+    tolerance: Tolerance,
+) -> Result<(), String> {
+    let ids = |list: &[Value]| -> Vec<String> { list.iter().map(id).collect() };
+    if ours.len() != expected.len() {
+        return Err(format!("there {:?}, here {:?}", ids(expected), ids(ours)));
+    }
+    let last = expected.last().map_or(f64::NAN, score);
+    for (at, (our, there)) in ours.iter().zip(expected).enumerate() {
+        if !tolerance.equal(score(our), score(there)) {
+            return Err(format!(
+                "at {at} there {} with {}, here {} with {}",
+                id(there),
+                score(there),
+                id(our),
+                score(our)
+            ));
+        }
+        let same_id = |other: &&Value| id(other) == id(our);
+        match expected.iter().find(same_id) {
+            Some(there) if !same(our, there, tolerance) => return Err(parted(our, there)),
+            Some(_) => {}
+            None if cut && tolerance.equal(score(our), last) => {}
+            None => return Err(format!("{} is found only here", id(our))),
+        }
+    }
+    let mut seen = ids(ours);
+    seen.sort();
+    match seen.windows(2).find(|pair| pair.first() == pair.get(1)) {
+        Some(pair) => Err(format!("{:?} is found twice", pair.first())),
+        None => Ok(()),
     }
 }
 
-/// How many UTF-16 units the first `bytes` bytes of a text are.
-pub(crate) fn utf16(text: &str, bytes: usize) -> usize {
-    text.get(..bytes).unwrap_or(text).encode_utf16().count()
+fn id(hit: &Value) -> String {
+    let id = hit.get("id").and_then(Value::as_str);
+    id.unwrap_or_default().to_owned()
 }
 
-/// Whether a value holds a text with a character that UTF-16 writes as two units.
-pub(crate) fn beyond_ffff(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.chars().any(|c| c > '\u{ffff}'),
-        Value::Array(members) => members.iter().any(beyond_ffff),
-        Value::Object(members) => members.values().any(beyond_ffff),
-        _ => false,
+fn score(hit: &Value) -> f64 {
+    hit.get("score").and_then(Value::as_f64).unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_agree_within_the_tolerance_and_kinds_never_mix() {
+        let equal = |a, b| same(&a, &b, Tolerance::DOUBLES);
+        assert!(equal(json!(1), json!(1.0)));
+        assert!(equal(json!(0.1 + 0.2), json!(0.3)));
+        assert!(!equal(json!(0.1), json!(0.100_000_1)));
+        assert!(!equal(json!("1"), json!(1)));
+        assert!(!equal(json!({ "a": 1 }), json!({ "a": 1, "b": 2 })));
+    }
+
+    #[test]
+    fn ties_stand_in_any_order_and_other_places_are_fixed() {
+        let hit = |id: &str, score: f64| json!({ "id": id, "score": score });
+        let agree = |ours: &[Value], there: &[Value], cut| {
+            ranked(ours, there, cut, Tolerance::SINGLES).is_ok()
+        };
+        let (a, b, c) = (hit("a", 0.5), hit("b", 0.5), hit("c", 0.4));
+        assert!(agree(
+            &[b.clone(), a.clone()],
+            &[a.clone(), b.clone()],
+            false
+        ));
+        assert!(!agree(
+            &[c.clone(), a.clone()],
+            &[a.clone(), c.clone()],
+            false
+        ));
+        // Of two equals, either is left when the list is cut, and only then.
+        assert!(agree(
+            std::slice::from_ref(&b),
+            std::slice::from_ref(&a),
+            true
+        ));
+        assert!(!agree(
+            std::slice::from_ref(&b),
+            std::slice::from_ref(&a),
+            false
+        ));
+        assert!(!agree(&[a.clone(), a.clone()], &[a, b], false));
     }
 }

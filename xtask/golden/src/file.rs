@@ -1,101 +1,91 @@
-//! One file of cases.
+//! Files of golden cases, as they are kept.
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::deviations;
-use crate::functions::{Function, by_text};
-
-/// A file that was read.
-pub(crate) struct File {
-    path: PathBuf,
-    content: Value,
-}
-
-/// What running a file came to.
-#[derive(Default)]
-pub(crate) struct Ran {
-    pub(crate) file: String,
+/// One file: cases of one function.
+pub(crate) struct GoldenFile {
+    /// Where it lies, below the folder that was given.
+    pub(crate) path: PathBuf,
+    /// The function: the file's name without its endings.
     pub(crate) function: String,
-    pub(crate) passed: usize,
-    /// Names of cases, with what was expected and got.
-    pub(crate) failed: Vec<(String, String)>,
-    /// Names of cases, with the rule of each.
-    pub(crate) deviating: Vec<(String, &'static str)>,
-    pub(crate) described: usize,
-    pub(crate) not_known: usize,
+    pub(crate) cases: Vec<Value>,
 }
 
-/// Every JSON file under a folder.
-pub(crate) fn find(dir: &Path) -> Result<Vec<File>, String> {
+/// One case: an input, and what must come of it.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) input: Value,
+    pub(crate) expected: Expected,
+}
+
+/// What must come of an input.
+pub(crate) enum Expected {
+    Output(Value),
+    /// The call fails; the message is the original's own.
+    Error,
+}
+
+impl GoldenFile {
+    /// Reads a file; `None` where it holds no cases.
+    pub(crate) fn read(root: &Path, path: &Path) -> Result<Option<Self>, String> {
+        let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+        let file: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+        let Value::Object(mut file) = file else {
+            return Ok(None);
+        };
+        let Some(Value::Array(cases)) = file.remove("cases") else {
+            return Ok(None);
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // `name.derived.json` holds cases of `name`.
+        let function = name.split('.').next().unwrap_or_default().to_owned();
+        let path = path.strip_prefix(root).unwrap_or(path).to_path_buf();
+        Ok(Some(Self {
+            path,
+            function,
+            cases,
+        }))
+    }
+}
+
+impl Case {
+    /// A case from its JSON, or what is wrong with it.
+    pub(crate) fn read(case: &Value) -> Result<Self, String> {
+        let case: &Map<String, Value> = case.as_object().ok_or("a case is no object")?;
+        let name = case.get("name").and_then(Value::as_str);
+        let name = name.ok_or("a case has no name")?.to_owned();
+        let input = case.get("input").ok_or("it has no input")?.clone();
+        let expected = match (case.get("output"), case.get("error")) {
+            (Some(output), None) => Expected::Output(output.clone()),
+            (None, Some(_)) => Expected::Error,
+            _ => return Err(format!("{name}: it has not one of output and error")),
+        };
+        Ok(Self {
+            name,
+            input,
+            expected,
+        })
+    }
+}
+
+/// The JSON files below a folder, sorted, so that two runs print alike.
+pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
-    let mut folders = vec![dir.to_path_buf()];
+    let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
         let entries =
             std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+        for entry in entries {
+            let path = entry.map_err(|e| e.to_string())?.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "json") {
-                let text = std::fs::read_to_string(&path).map_err(|e| e.to_string())?;
-                let content =
-                    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
-                files.push(File { path, content });
+            } else if path.extension().is_some_and(|ending| ending == "json") {
+                files.push(path);
             }
         }
     }
-    files.sort_by(|a, b| a.path.cmp(&b.path));
-    // What holds no cases is data beside them.
-    files.retain(|file| file.content.get("cases").is_some_and(Value::is_array));
+    files.sort();
     Ok(files)
-}
-
-pub(crate) fn run(file: &File) -> Ran {
-    let text = file
-        .content
-        .get("function")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let function = by_text(text);
-    let cases = file
-        .content
-        .get("cases")
-        .and_then(Value::as_array)
-        .map_or(&[][..], Vec::as_slice);
-    let name = |part: Option<&std::ffi::OsStr>| {
-        part.map(|p| p.to_string_lossy().into_owned())
-            .unwrap_or_default()
-    };
-    let mut ran = Ran {
-        file: format!(
-            "{}/{}",
-            name(file.path.parent().and_then(Path::file_name)),
-            name(file.path.file_name())
-        ),
-        function: function.map_or_else(|| text.to_owned(), |known| known.name().to_owned()),
-        ..Ran::default()
-    };
-    match function {
-        None => ran.not_known = cases.len(),
-        Some(Function::Described(_)) => ran.described = cases.len(),
-        Some(Function::Ours { name, run }) => {
-            for case in cases {
-                let input = case.get("input").unwrap_or(&Value::Null);
-                let case_name = case
-                    .get("name")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned();
-                match run(input, case) {
-                    Ok(()) => ran.passed += 1,
-                    Err(difference) => match deviations::rule(name, input) {
-                        Some(rule) => ran.deviating.push((case_name, rule.name)),
-                        None => ran.failed.push((case_name, difference)),
-                    },
-                }
-            }
-        }
-    }
-    ran
 }

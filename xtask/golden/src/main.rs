@@ -1,21 +1,21 @@
-//! Runs golden cases: inputs with the answers that they must have.
+//! Runs golden cases: inputs with what the originals answer.
 //!
-//! A file holds `{"function": text, "cases": [{"name", "input", "output" or "error"}]}`. A case
-//! passes, fails, or deviates: its answer is another, and a rule says why that is right. A rule looks
-//! at a case's input, never at its name. Files that only describe the originals are counted as
-//! described, files of functions that are not here as not known.
+//! Exits with 0 when every known case passes or deviates by a rule, 1 when one fails, and 2 when
+//! there is no such folder or nothing in it was run.
 
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "commands speak to people"
+    reason = "a command speaks to people"
 )]
 
 mod compare;
-mod deviations;
 mod file;
 mod functions;
+mod rule;
+mod run;
 mod show;
+mod utf16;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,8 +24,10 @@ use clap::Parser;
 
 /// Runs golden cases.
 #[derive(Parser)]
-struct Options {
+#[command(name = "cargo xtask golden")]
+struct Arguments {
     /// The folder that holds them, with its subfolders.
+    #[arg(required_unless_present = "deviations")]
     dir: Option<PathBuf>,
     /// Only cases of this function; may be repeated.
     #[arg(long = "function", value_name = "NAME")]
@@ -39,38 +41,46 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let options = Options::parse();
-    if options.deviations {
-        show::rules();
+    let arguments = Arguments::parse();
+    if arguments.deviations {
+        show::deviations(arguments.json);
         return ExitCode::SUCCESS;
     }
-    let Some(dir) = &options.dir else {
-        eprintln!("name the folder of the cases");
-        return ExitCode::from(2);
-    };
-    match file::find(dir) {
-        Ok(files) => {
-            let ran: Vec<_> = files
-                .iter()
-                .map(file::run)
-                .filter(|ran| {
-                    options.functions.is_empty() || options.functions.contains(&ran.function)
-                })
-                .collect();
-            if ran.is_empty() {
-                eprintln!("no golden file is selected");
-                return ExitCode::from(2);
-            }
-            if options.json {
-                show::json(&ran)
-            } else {
-                show::table(&ran)
-            }
-            ExitCode::from(u8::from(ran.iter().any(|ran| !ran.failed.is_empty())))
-        }
+    match run_all(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
         Err(why) => {
             eprintln!("{why}");
             ExitCode::from(2)
         }
     }
+}
+
+/// Runs what was asked for; answers whether nothing failed.
+fn run_all(arguments: &Arguments) -> Result<bool, String> {
+    let folder = arguments.dir.as_deref().ok_or("no folder is given")?;
+    if !folder.is_dir() {
+        return Err(format!("there is no folder {}", folder.display()));
+    }
+    let results = run::run_folder(folder, &arguments.functions)?;
+    let there = |name: &&String| !results.iter().any(|result| result.function == **name);
+    if let Some(missing) = arguments.functions.iter().find(there) {
+        return Err(format!(
+            "no cases of {missing:?} are there; known are {}",
+            functions::FUNCTIONS
+                .map(|function| function.name)
+                .join(", ")
+        ));
+    }
+    let mut total = run::Counts::default();
+    results.iter().for_each(|result| total.add(result.counts));
+    if total.all() == 0 {
+        return Err(format!("no golden cases lie in {}", folder.display()));
+    }
+    if arguments.json {
+        show::as_json(&results, total);
+    } else {
+        show::table(&results, total);
+    }
+    Ok(total.failed == 0)
 }

@@ -1,12 +1,14 @@
-use std::collections::BTreeMap;
+//! Printing, for people and for programs.
 
 use comfy_table::{Table, presets};
 use serde_json::json;
 
-use crate::deviations::RULES;
-use crate::file::Ran;
+use crate::functions::FUNCTIONS;
+use crate::rule::Ours;
+use crate::run::{Counts, FileResult};
 
-pub(crate) fn table(files: &[Ran]) {
+/// Prints a line for each file, every failure, and the rules that were used.
+pub(crate) fn table(results: &[FileResult], total: Counts) {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header([
@@ -17,63 +19,81 @@ pub(crate) fn table(files: &[Ran]) {
         "described",
         "not known",
     ]);
-    let row = |name: &str, of: [usize; 5]| {
-        [name.to_owned()]
-            .into_iter()
-            .chain(of.map(|n| n.to_string()))
-            .collect::<Vec<_>>()
-    };
-    let mut total = [0; 5];
-    for ran in files {
-        let counts = counts(ran);
-        total.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
-        table.add_row(row(&ran.file, counts));
+    let rows = results
+        .iter()
+        .map(|result| (result.file.as_str(), result.counts));
+    for (name, counts) in rows.chain([("all", total)]) {
+        let numbers = [
+            counts.passed,
+            counts.failed,
+            counts.deviating,
+            counts.described,
+            counts.not_known,
+        ];
+        let shown = |number: usize| {
+            if number == 0 {
+                "-".to_owned()
+            } else {
+                number.to_string()
+            }
+        };
+        table.add_row([name.to_owned()].into_iter().chain(numbers.map(shown)));
     }
-    table.add_row(row("all", total));
     println!("{table}");
-    for ran in files {
-        for (case, difference) in &ran.failed {
-            let shown: String = difference.chars().take(600).collect();
-            println!("{} {case}: {shown}", ran.file);
+    for result in results {
+        for (rule, cases) in &result.rules {
+            println!("{}: {cases} deviate by {rule}", result.file);
         }
     }
-    let mut by_rule: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, rule) in files.iter().flat_map(|ran| &ran.deviating) {
-        *by_rule.entry(rule).or_default() += 1;
+    for result in results {
+        for failure in &result.failures {
+            println!("{}: {}: {}", result.file, failure.case, failure.what);
+        }
     }
-    by_rule
-        .iter()
-        .for_each(|(rule, n)| println!("{n} deviate by: {rule}"));
+    println!(
+        "golden: {} passed, {} failed, {} deviating by rule, {} described, {} not known",
+        total.passed, total.failed, total.deviating, total.described, total.not_known
+    );
 }
 
-fn counts(ran: &Ran) -> [usize; 5] {
-    [
-        ran.passed,
-        ran.failed.len(),
-        ran.deviating.len(),
-        ran.described,
-        ran.not_known,
-    ]
+/// Prints the same as JSON.
+pub(crate) fn as_json(results: &[FileResult], total: Counts) {
+    println!(
+        "{}",
+        json!({ "schema": 1, "files": results, "total": total })
+    );
 }
 
-pub(crate) fn json(files: &[Ran]) {
-    let files: Vec<_> = files
+/// Prints every rule by which cases may deviate.
+pub(crate) fn deviations(as_json: bool) {
+    let rules: Vec<_> = FUNCTIONS
         .iter()
-        .map(|ran| {
-            let [passed, failed, deviating, described, not_known] = counts(ran);
-            json!({
-                "file": ran.file, "function": ran.function, "passed": passed, "failed": failed,
-                "deviating": deviating, "described": described, "notKnown": not_known,
-                "failures": ran.failed.iter().map(|(name, why)| json!({ "case": name, "difference": why })).collect::<Vec<_>>(),
-                "deviations": ran.deviating.iter().map(|(name, rule)| json!({ "case": name, "rule": rule })).collect::<Vec<_>>(),
-            })
-        })
+        .flat_map(|function| function.deviations.iter().map(|rule| (function.name, rule)))
         .collect();
-    println!("{}", json!({ "files": files }));
+    if as_json {
+        let rules: Vec<_> = rules
+            .iter()
+            .map(|(function, rule)| {
+                json!({ "function": function, "rule": rule.name, "why": rule.why, "ours": ours(rule.ours) })
+            })
+            .collect();
+        println!("{}", json!({ "schema": 1, "deviations": rules }));
+        return;
+    }
+    for (function, rule) in rules {
+        println!(
+            "{function}: {} ({}): {}",
+            rule.name,
+            ours(rule.ours),
+            rule.why
+        );
+    }
 }
 
-pub(crate) fn rules() {
-    for rule in RULES {
-        println!("{} ({}): {}", rule.name, rule.function, rule.why);
+fn ours(ours: Ours) -> &'static str {
+    match ours {
+        Ours::Refuses => "ours refuses",
+        Ours::Answers => "ours answers otherwise",
+        Ours::Either => "ours refuses or answers otherwise",
     }
 }

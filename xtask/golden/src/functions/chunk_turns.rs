@@ -1,58 +1,73 @@
-use serde::Deserialize;
 use serde_json::{Value, json};
 use shelfward_text::{ChunkTurns, Turn, TurnPassage, chunk_turns};
 
-use crate::compare::{Compared, answers, utf16};
+use super::{count_of, read};
+use crate::compare::whole;
+use crate::rule::{Answer, Deviation, Function, Ours};
+use crate::utf16::{has_pairs, length, units};
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Given {
-    max_chars: Option<f64>,
-    overlap_turns: Option<f64>,
+pub(super) const CHUNK_TURNS: Function = Function {
+    name: "chunkTurns",
+    run,
+    differences: whole,
+    deviations: &[Deviation {
+        name: "sizes-in-characters",
+        why: "sizes are counted in Unicode scalar values, not in UTF-16 code units: a character \
+              beyond U+FFFF counts once, which shows where a size decides",
+        ours: Ours::Answers,
+        applies: |input, _| size_decides(input) && texts(input).any(has_pairs),
+    }],
+};
+
+fn run(input: &Value) -> Answer {
+    let turns: Vec<Turn> = read(input, "turns")?;
+    let passages = chunk_turns(&turns, &options(input));
+    passages.iter().map(passage).collect()
 }
 
-pub(super) fn run(input: &Value, case: &Value) -> Compared {
-    let turns = input.get("turns").cloned().unwrap_or_default();
-    let turns: Vec<Turn> = serde_json::from_value(turns).map_err(|e| e.to_string())?;
-    let given = input.get("options").cloned().unwrap_or_else(|| json!({}));
-    let given: Given = serde_json::from_value(given).map_err(|e| e.to_string())?;
-    let mut options = ChunkTurns::default();
-    if let Some(max) = given.max_chars {
-        options.max_chars = whole(max);
-    }
-    if let Some(overlap) = given.overlap_turns {
-        options.overlap_turns = whole(overlap);
-    }
-    let passages: Vec<Value> = chunk_turns(&turns, &options).iter().map(in_utf16).collect();
-    answers(case, Ok(Value::Array(passages)), 0.0)
+fn options(input: &Value) -> ChunkTurns {
+    let given = input.get("options").unwrap_or(&Value::Null);
+    let default = ChunkTurns::default();
+    let or = |key, default| count_of(given, key).unwrap_or(default);
+    default
+        .max_chars(or("maxChars", default.max_chars))
+        .overlap_turns(or("overlapTurns", default.overlap_turns))
 }
 
-/// What the type here cannot hold, the originals read so: below 0 as 0, and large as no bound.
-fn whole(number: f64) -> usize {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates, as meant"
-    )]
-    let whole = number.max(0.0) as usize;
-    whole
+/// A passage as the original writes it: the offsets beside the turn, in its units, and times that
+/// are not known as null.
+fn passage(passage: &TurnPassage) -> Answer {
+    let place = |offset| units(&passage.text, offset).ok_or("an offset inside a character");
+    let turns = passage.turns.iter().map(|turn| {
+        Ok(json!({
+            "seq": turn.seq,
+            "itemId": turn.item_id,
+            "start": place(turn.span.start)?,
+            "end": place(turn.span.end)?,
+        }))
+    });
+    Ok(json!({
+        "index": passage.index,
+        "text": passage.text,
+        "firstSeq": passage.first_seq,
+        "lastSeq": passage.last_seq,
+        "itemIds": passage.item_ids,
+        "startMs": passage.start_ms,
+        "endMs": passage.end_ms,
+        "turns": turns.collect::<Result<Vec<_>, String>>()?,
+    }))
 }
 
-fn in_utf16(passage: &TurnPassage) -> Value {
-    let turns: Vec<Value> = passage
-        .turns
-        .iter()
-        .map(|turn| {
-            let (start, end) = (
-                utf16(&passage.text, turn.span.start),
-                utf16(&passage.text, turn.span.end),
-            );
-            json!({ "seq": turn.seq, "itemId": turn.item_id, "start": start, "end": end })
-        })
-        .collect();
-    json!({
-        "index": passage.index, "text": passage.text, "firstSeq": passage.first_seq,
-        "lastSeq": passage.last_seq, "itemIds": passage.item_ids, "startMs": passage.start_ms,
-        "endMs": passage.end_ms, "turns": turns,
-    })
+fn texts(input: &Value) -> impl Iterator<Item = &str> {
+    let turns = input.get("turns").and_then(Value::as_array);
+    turns
+        .into_iter()
+        .flatten()
+        .filter_map(|turn| turn.get("text")?.as_str())
+}
+
+/// Whether the turns do not fit in one passage by the original's count.
+fn size_decides(input: &Value) -> bool {
+    let all: usize = texts(input).map(|text| length(text) + 1).sum();
+    all.saturating_sub(1) > options(input).max_chars
 }

@@ -1,9 +1,18 @@
 use serde_json::{Value, json};
-use shelfward_text::lexical_tokens;
 
-use crate::compare::{Compared, answers};
+use super::text_of;
+use crate::compare::whole;
+use crate::rule::{Answer, Function};
 
-pub(super) fn run(input: &Value, case: &Value) -> Compared {
-    let text = input.get("text").and_then(Value::as_str).ok_or("no text")?;
-    answers(case, Ok(json!(lexical_tokens(text))), 0.0)
+pub(super) const LEXICAL_TOKENS: Function = Function {
+    name: "lexicalTokens",
+    run,
+    differences: whole,
+    deviations: &[],
+};
+
+fn run(input: &Value) -> Answer {
+    Ok(json!(shelfward_text::lexical_tokens(&text_of(
+        input, "text"
+    )?)))
 }

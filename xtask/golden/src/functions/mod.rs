@@ -1,119 +1,59 @@
-//! The functions whose cases are run, and those whose cases only describe the originals.
+//! The golden functions that ours has, one module each.
 
 mod chunk_turns;
+mod filter_input;
 mod in_memory_filter;
 mod lexical_tokens;
 mod library_index;
 mod reciprocal_rank_fusion;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::compare::Compared;
+use crate::rule::Function;
 
-/// What a golden file's `function` is here.
-#[derive(Clone, Copy)]
-pub(crate) enum Function {
-    Ours {
-        name: &'static str,
-        run: fn(&Value, &Value) -> Compared,
-    },
-    /// Evidence of what the originals do.
-    Described(&'static str),
-}
-
-impl Function {
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Ours { name, .. } | Self::Described(name) => name,
-        }
-    }
-}
-
-/// The text in a file's `function`, and what it is here.
-const KNOWN: [(&str, Function); 14] = [
-    (
-        "lexicalTokens",
-        Function::Ours {
-            name: "lexicalTokens",
-            run: lexical_tokens::run,
-        },
-    ),
-    (
-        "chunkTurns",
-        Function::Ours {
-            name: "chunkTurns",
-            run: chunk_turns::run,
-        },
-    ),
-    (
-        "InMemoryVectorStore filter evaluation",
-        Function::Ours {
-            name: "inMemoryFilter",
-            run: in_memory_filter::run,
-        },
-    ),
-    (
-        "LibraryIndex on InMemoryVectorStore",
-        Function::Ours {
-            name: "libraryIndex",
-            run: library_index::run,
-        },
-    ),
-    (
-        "reciprocalRankFusion",
-        Function::Ours {
-            name: "reciprocalRankFusion",
-            run: reciprocal_rank_fusion::run,
-        },
-    ),
-    (
-        "scopeToMetadataFilter + mergeMetadataFilters",
-        Function::Described("scopeFilter"),
-    ),
-    (
-        "InMemoryVectorStore operations",
-        Function::Described("inMemoryStore"),
-    ),
-    (
-        "LibraryIndex against a recording store",
-        Function::Described("libraryIndexCalls"),
-    ),
-    (
-        "filter evaluation store by store",
-        Function::Described("storeFilterMatrix"),
-    ),
-    (
-        "requests each remote store sends",
-        Function::Described("storeRequests"),
-    ),
-    (
-        "hybridSearch fusion done by the client",
-        Function::Described("storeFusion"),
-    ),
-    (
-        "SqlVectorStore.query / hybridSearch",
-        Function::Described("sqlStoreSearch"),
-    ),
-    (
-        "PostgresVectorStore filter -> SQL facts",
-        Function::Described("postgresFilterSql"),
-    ),
-    (
-        "PostgresVectorStore.lexicalSearch / hybridSearch",
-        Function::Described("postgresSearch"),
-    ),
+/// What ours must pass.
+pub(crate) const FUNCTIONS: [Function; 5] = [
+    lexical_tokens::LEXICAL_TOKENS,
+    chunk_turns::CHUNK_TURNS,
+    in_memory_filter::IN_MEMORY_FILTER,
+    library_index::LIBRARY_INDEX,
+    reciprocal_rank_fusion::RECIPROCAL_RANK_FUSION,
 ];
 
-/// The function of a file, whose text may go on after the name with a remark.
-pub(crate) fn by_text(text: &str) -> Option<Function> {
-    let names = |name: &str| {
-        text == name
-            || text
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with(' '))
-    };
-    KNOWN
-        .iter()
-        .find(|(name, _)| names(name))
-        .map(|(_, function)| *function)
+/// What tells how the originals behave, and is not to be imitated.
+pub(crate) const DESCRIBED: [&str; 9] = [
+    "scopeFilter",
+    "inMemoryStore",
+    "libraryIndexCalls",
+    "storeFilterMatrix",
+    "storeRequests",
+    "storeFusion",
+    "sqlStoreSearch",
+    "postgresFilterSql",
+    "postgresSearch",
+];
+
+/// A member of an input, read as what ours takes.
+fn read<T: DeserializeOwned>(input: &Value, name: &str) -> Result<T, String> {
+    let member = input.get(name).unwrap_or(&Value::Null);
+    T::deserialize(member).map_err(|e| format!("{name}: {e}"))
+}
+
+fn text_of(input: &Value, name: &str) -> Result<String, String> {
+    read(input, name)
+}
+
+/// A member as a number of things. JavaScript has no unsigned type: what is below 0 is 0, and a part
+/// of one is none.
+fn count_of(input: &Value, name: &str) -> Option<usize> {
+    let number = input.get(name)?.as_f64()?;
+    // `as` from a float saturates, which is what is meant here.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts are cut and held at 0 on purpose"
+    )]
+    let count = number as usize;
+    Some(count)
 }

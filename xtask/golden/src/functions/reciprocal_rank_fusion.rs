@@ -1,60 +1,62 @@
 use serde_json::{Map, Value, json};
 use shelfward_core::fusion::{FusionWeights, reciprocal_rank_fusion};
 
-use crate::compare::{Compared, answers};
+use super::read;
+use crate::compare::{Tolerance, ranked};
+use crate::rule::{Answer, Difference, Function};
 
-pub(super) fn run(input: &Value, case: &Value) -> Compared {
-    answers(case, fused(input), 1e-12)
+pub(super) const RECIPROCAL_RANK_FUSION: Function = Function {
+    name: "reciprocalRankFusion",
+    run,
+    // Ties are ordered by id, there by UTF-16 units and here by Unicode scalar values; the format
+    // takes neighbours of equal score in either order.
+    differences: |_, ours, expected| {
+        let (Some(ours), Some(expected)) = (ours.as_array(), expected.as_array()) else {
+            return vec![Difference::answered(0, "no list")];
+        };
+        let parted = ranked(ours, expected, false, Tolerance::DOUBLES).err();
+        parted
+            .map(|what| Difference::answered(0, what))
+            .into_iter()
+            .collect()
+    },
+    deviations: &[],
+};
+
+#[derive(serde::Deserialize)]
+struct Ranked {
+    id: String,
+    rank: u32,
 }
 
-fn fused(input: &Value) -> Result<Value, String> {
-    let (dense, sparse) = (list(input, "dense")?, list(input, "sparse")?);
-    let given = |name: &str, default: f64| {
-        input
-            .get("options")
-            .and_then(|o| o.get(name))
-            .and_then(Value::as_f64)
-            .unwrap_or(default)
+fn run(input: &Value) -> Answer {
+    let list = |name| -> Result<Vec<(String, u32)>, String> {
+        let list: Vec<Ranked> = read(input, name)?;
+        Ok(list.into_iter().map(|hit| (hit.id, hit.rank)).collect())
     };
+    let options = input.get("options").unwrap_or(&Value::Null);
+    let or = |name: &str, default| options.get(name).and_then(Value::as_f64).unwrap_or(default);
+    // The defaults that the original documents.
     let weights = FusionWeights::new(
-        given("denseWeight", 0.7),
-        given("sparseWeight", 0.3),
-        given("k", 60.0),
-    );
-    let weights = weights.map_err(|e| e.to_string())?;
-    let fused = reciprocal_rank_fusion(&dense, &sparse, &weights);
-    let shown = fused.into_iter().map(|hit| {
-        let mut shown = Map::from_iter([
-            ("id".to_owned(), json!(hit.id)),
-            ("score".to_owned(), json!(hit.score)),
-        ]);
+        or("denseWeight", 0.7),
+        or("sparseWeight", 0.3),
+        or("k", 60.0),
+    )
+    .map_err(|e| e.to_string())?;
+    let fused = reciprocal_rank_fusion(&list("dense")?, &list("sparse")?, &weights);
+    let hits = fused.into_iter().map(|hit| {
+        let mut shown = Map::new();
+        shown.insert("id".to_owned(), json!(hit.id));
+        shown.insert("score".to_owned(), json!(hit.score));
         for (name, rank) in [
             ("denseRank", hit.dense_rank),
             ("sparseRank", hit.sparse_rank),
         ] {
-            shown.extend(rank.map(|rank| (name.to_owned(), json!(rank))));
+            if let Some(rank) = rank {
+                shown.insert(name.to_owned(), json!(rank));
+            }
         }
         Value::Object(shown)
     });
-    Ok(shown.collect())
-}
-
-fn list(input: &Value, name: &str) -> Result<Vec<(String, u32)>, String> {
-    let members = input
-        .get(name)
-        .and_then(Value::as_array)
-        .ok_or_else(|| format!("no {name}"))?;
-    members
-        .iter()
-        .map(|member| {
-            let id = member.get("id").and_then(Value::as_str);
-            let rank = member
-                .get("rank")
-                .and_then(Value::as_u64)
-                .and_then(|rank| u32::try_from(rank).ok());
-            id.map(str::to_owned)
-                .zip(rank)
-                .ok_or_else(|| format!("{member} has no id and rank"))
-        })
-        .collect()
+    Ok(hits.collect())
 }

@@ -1,0 +1,139 @@
+//! Running the files of a folder and counting what came of them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::file::{Case, GoldenFile, json_files};
+use crate::functions::{DESCRIBED, FUNCTIONS};
+use crate::rule::{Function, Outcome};
+
+/// What came of one file.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileResult {
+    pub(crate) file: String,
+    pub(crate) function: String,
+    #[serde(flatten)]
+    pub(crate) counts: Counts,
+    /// How many cases deviate by each rule; a case may do so by several.
+    pub(crate) rules: BTreeMap<&'static str, usize>,
+    pub(crate) failures: Vec<Failure>,
+}
+
+/// How many cases ended how.
+#[derive(Clone, Copy, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Counts {
+    pub(crate) passed: usize,
+    pub(crate) failed: usize,
+    /// Ours answers otherwise, by a rule.
+    pub(crate) deviating: usize,
+    /// Evidence of what the originals do, not to be imitated.
+    pub(crate) described: usize,
+    /// Cases of functions that ours does not have.
+    pub(crate) not_known: usize,
+}
+
+/// A case that failed.
+#[derive(Serialize)]
+pub(crate) struct Failure {
+    pub(crate) case: String,
+    pub(crate) what: String,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.deviating += other.deviating;
+        self.described += other.described;
+        self.not_known += other.not_known;
+    }
+
+    pub(crate) fn all(self) -> usize {
+        self.passed + self.failed + self.deviating + self.described + self.not_known
+    }
+}
+
+/// Runs every file below a folder, or those of some functions.
+pub(crate) fn run_folder(folder: &Path, only: &[String]) -> Result<Vec<FileResult>, String> {
+    let mut results = Vec::new();
+    for path in json_files(folder)? {
+        match GoldenFile::read(folder, &path) {
+            Ok(Some(file)) if only.is_empty() || only.contains(&file.function) => {
+                results.push(run_file(&file));
+            }
+            Ok(_) => {}
+            Err(why) => results.push(unreadable(&path, why)),
+        }
+    }
+    Ok(results)
+}
+
+fn run_file(file: &GoldenFile) -> FileResult {
+    let mut result = FileResult {
+        file: file.path.display().to_string(),
+        function: file.function.clone(),
+        counts: Counts::default(),
+        rules: BTreeMap::new(),
+        failures: Vec::new(),
+    };
+    match FUNCTIONS.iter().find(|known| known.name == file.function) {
+        Some(function) => {
+            for case in &file.cases {
+                result.run(function, case);
+            }
+        }
+        None if DESCRIBED.contains(&file.function.as_str()) => {
+            result.counts.described = file.cases.len();
+        }
+        None => result.counts.not_known = file.cases.len(),
+    }
+    result
+}
+
+/// A file that cannot be read has failed: what it holds was not checked.
+fn unreadable(path: &Path, why: String) -> FileResult {
+    let file = path.display().to_string();
+    FileResult {
+        function: String::new(),
+        counts: Counts {
+            failed: 1,
+            ..Counts::default()
+        },
+        rules: BTreeMap::new(),
+        failures: vec![Failure {
+            case: file.clone(),
+            what: why,
+        }],
+        file,
+    }
+}
+
+impl FileResult {
+    fn run(&mut self, function: &Function, case: &Value) {
+        let (name, outcome) = match Case::read(case) {
+            Ok(case) => {
+                let outcome = function.judge(&case);
+                (case.name, outcome)
+            }
+            Err(why) => ("?".to_owned(), Outcome::Failed(why)),
+        };
+        match outcome {
+            Outcome::Passed => self.counts.passed += 1,
+            Outcome::Deviating(rules) => {
+                self.counts.deviating += 1;
+                for rule in rules {
+                    *self.rules.entry(rule).or_insert(0) += 1;
+                }
+            }
+            Outcome::Failed(what) => {
+                self.counts.failed += 1;
+                self.failures.push(Failure { case: name, what });
+            }
+        }
+    }
+}

@@ -55,8 +55,18 @@ pub(crate) fn whole(_: &Value, ours: &Value, expected: &Value) -> Vec<Difference
     vec![Difference::answered(0, parted(ours, expected))]
 }
 
+/// Both answers, cut: a long one would hide the other.
 pub(crate) fn parted(ours: &Value, expected: &Value) -> String {
-    format!("there {expected}, here {ours}")
+    format!("expected {}, got {}", cut(expected), cut(ours))
+}
+
+/// The first 300 characters of a value.
+pub(crate) fn cut(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(300) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text,
+    }
 }
 
 /// Where two ranked lists of objects with `id` and `score` part, if they do.
@@ -72,13 +82,13 @@ pub(crate) fn ranked(
 ) -> Result<(), String> {
     let ids = |list: &[Value]| -> Vec<String> { list.iter().map(id).collect() };
     if ours.len() != expected.len() {
-        return Err(format!("there {:?}, here {:?}", ids(expected), ids(ours)));
+        return Err(format!("expected {:?}, got {:?}", ids(expected), ids(ours)));
     }
     let last = expected.last().map_or(f64::NAN, score);
     for (at, (our, there)) in ours.iter().zip(expected).enumerate() {
         if !tolerance.equal(score(our), score(there)) {
             return Err(format!(
-                "at {at} there {} with {}, here {} with {}",
+                "at {at} expected {} with {}, got {} with {}",
                 id(there),
                 score(there),
                 id(our),
@@ -90,7 +100,7 @@ pub(crate) fn ranked(
             Some(there) if !same(our, there, tolerance) => return Err(parted(our, there)),
             Some(_) => {}
             None if cut && tolerance.equal(score(our), last) => {}
-            None => return Err(format!("{} is found only here", id(our))),
+            None => return Err(format!("got {}, which is not expected", id(our))),
         }
     }
     let mut seen = ids(ours);

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use crate::functions::is_known;
+
 /// One file: cases of one function.
 pub(crate) struct GoldenFile {
     /// Where it lies, below the folder that was given.
     pub(crate) path: PathBuf,
-    /// The function: the file's name without its endings.
+    /// The function, by the file's own word, or by its name where that is not known here.
     pub(crate) function: String,
     pub(crate) cases: Vec<Value>,
 }
@@ -40,7 +42,12 @@ impl GoldenFile {
         };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // `name.derived.json` holds cases of `name`.
-        let function = name.split('.').next().unwrap_or_default().to_owned();
+        let stem = name.split('.').next().unwrap_or_default();
+        let declared = file.get("function").and_then(Value::as_str);
+        let function = declared
+            .filter(|declared| is_known(declared))
+            .unwrap_or(stem)
+            .to_owned();
         let path = path.strip_prefix(root).unwrap_or(path).to_path_buf();
         Ok(Some(Self {
             path,

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::compare::cut;
 use crate::file::{Case, Expected};
 
 /// What ours answered: a value, or why it refused or failed.
@@ -81,9 +82,15 @@ impl Function {
     pub(crate) fn judge(&self, case: &Case) -> Outcome {
         let differences = match ((self.run)(&case.input), &case.expected) {
             (Err(_), Expected::Error) => Vec::new(),
-            (Err(why), Expected::Output(_)) => vec![Difference::refused(0, why)],
+            (Err(why), Expected::Output(expected)) => vec![Difference::refused(
+                0,
+                format!("expected {}, failed: {why}", cut(expected)),
+            )],
             (Ok(ours), Expected::Error) => {
-                vec![Difference::answered(0, format!("fails there; here {ours}"))]
+                vec![Difference::answered(
+                    0,
+                    format!("expected a failure, got {}", cut(&ours)),
+                )]
             }
             (Ok(ours), Expected::Output(expected)) => {
                 (self.differences)(&case.input, &ours, expected)

@@ -18,8 +18,8 @@ pub(crate) struct FileResult {
     pub(crate) function: String,
     #[serde(flatten)]
     pub(crate) counts: Counts,
-    /// How many cases deviate by each rule; a case may do so by several.
-    pub(crate) rules: BTreeMap<&'static str, usize>,
+    /// The cases that deviate, by rule; a case may do so by several.
+    pub(crate) deviations: BTreeMap<&'static str, Vec<String>>,
     pub(crate) failures: Vec<Failure>,
 }
 
@@ -78,7 +78,7 @@ fn run_file(file: &GoldenFile) -> FileResult {
         file: file.path.display().to_string(),
         function: file.function.clone(),
         counts: Counts::default(),
-        rules: BTreeMap::new(),
+        deviations: BTreeMap::new(),
         failures: Vec::new(),
     };
     match FUNCTIONS.iter().find(|known| known.name == file.function) {
@@ -104,7 +104,7 @@ fn unreadable(path: &Path, why: String) -> FileResult {
             failed: 1,
             ..Counts::default()
         },
-        rules: BTreeMap::new(),
+        deviations: BTreeMap::new(),
         failures: vec![Failure {
             case: file.clone(),
             what: why,
@@ -127,7 +127,7 @@ impl FileResult {
             Outcome::Deviating(rules) => {
                 self.counts.deviating += 1;
                 for rule in rules {
-                    *self.rules.entry(rule).or_insert(0) += 1;
+                    self.deviations.entry(rule).or_default().push(name.clone());
                 }
             }
             Outcome::Failed(what) => {

@@ -41,8 +41,8 @@ pub(crate) fn table(results: &[FileResult], total: Counts) {
     }
     println!("{table}");
     for result in results {
-        for (rule, cases) in &result.rules {
-            println!("{}: {cases} deviate by {rule}", result.file);
+        for (rule, cases) in &result.deviations {
+            println!("{}: {} deviate by {rule}", result.file, cases.len());
         }
     }
     for result in results {

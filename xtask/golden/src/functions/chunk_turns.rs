@@ -10,13 +10,24 @@ pub(super) const CHUNK_TURNS: Function = Function {
     name: "chunkTurns",
     run,
     differences: whole,
-    deviations: &[Deviation {
-        name: "sizes-in-characters",
-        why: "sizes are counted in Unicode scalar values, not in UTF-16 code units: a character \
-              beyond U+FFFF counts once, which shows where a size decides",
-        ours: Ours::Answers,
-        applies: |input, _| size_decides(input) && texts(input).any(has_pairs),
-    }],
+    deviations: &[
+        Deviation {
+            name: "sizes-in-characters",
+            why: "sizes are counted in Unicode scalar values, not in UTF-16 code units: a character \
+                  beyond U+FFFF counts once, which shows where a size decides",
+            ours: Ours::Answers,
+            applies: |input, _| size_decides(input) && texts(input).any(has_pairs),
+        },
+        Deviation {
+            name: "next-line-is-white-space",
+            why: "white space is Unicode's, which has U+0085: a turn of nothing else is blank",
+            ours: Ours::Answers,
+            applies: |input, _| {
+                let white = |c: char| c.is_whitespace() || c == '\u{FEFF}';
+                texts(input).any(|text| text.contains('\u{85}') && text.chars().all(white))
+            },
+        },
+    ],
 };
 
 fn run(input: &Value) -> Answer {

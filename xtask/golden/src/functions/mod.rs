@@ -34,6 +34,11 @@ pub(crate) const DESCRIBED: [&str; 9] = [
     "postgresSearch",
 ];
 
+/// Whether something is said here of a function.
+pub(crate) fn is_known(name: &str) -> bool {
+    FUNCTIONS.iter().any(|function| function.name == name) || DESCRIBED.contains(&name)
+}
+
 /// A member of an input, read as what ours takes.
 fn read<T: DeserializeOwned>(input: &Value, name: &str) -> Result<T, String> {
     let member = input.get(name).unwrap_or(&Value::Null);

@@ -2,25 +2,27 @@ use serde_json::{Map, Value, json};
 use shelfward_core::fusion::{FusionWeights, reciprocal_rank_fusion};
 
 use super::read;
-use crate::compare::{Tolerance, ranked};
-use crate::rule::{Answer, Difference, Function};
+use crate::compare::whole;
+use crate::rule::{Answer, Deviation, Function, Ours};
+use crate::utf16::has_pairs;
 
 pub(super) const RECIPROCAL_RANK_FUSION: Function = Function {
     name: "reciprocalRankFusion",
     run,
-    // Ties are ordered by id, there by UTF-16 units and here by Unicode scalar values; the format
-    // takes neighbours of equal score in either order.
-    differences: |_, ours, expected| {
-        let (Some(ours), Some(expected)) = (ours.as_array(), expected.as_array()) else {
-            return vec![Difference::answered(0, "no list")];
-        };
-        let parted = ranked(ours, expected, false, Tolerance::DOUBLES).err();
-        parted
-            .map(|what| Difference::answered(0, what))
-            .into_iter()
-            .collect()
-    },
-    deviations: &[],
+    // Ties are ordered by id, so the order is compared too.
+    differences: whole,
+    deviations: &[Deviation {
+        name: "ids-by-scalar-value",
+        why: "texts are ordered by Unicode scalar value, there by UTF-16 code units: the two part \
+              where an id has a character beyond U+FFFF",
+        ours: Ours::Answers,
+        applies: |input, _| {
+            let legs = ["dense", "sparse"].map(|leg| input.get(leg).and_then(Value::as_array));
+            let hits = legs.into_iter().flatten().flatten();
+            hits.filter_map(|hit| hit.get("id")?.as_str())
+                .any(has_pairs)
+        },
+    }],
 };
 
 #[derive(serde::Deserialize)]

@@ -14,7 +14,7 @@ use shelfward_core::{CollectionName, LibraryIndex, Store};
 use shelfward_memory::{MemoryOptions, MemoryStore};
 
 use super::{count_of, read};
-use crate::compare::{Tolerance, parted, ranked, same};
+use crate::compare::{Tolerance, cut, parted, ranked, same};
 use crate::rule::{Answer, Difference, Function};
 use embedder::Table;
 use steps::{Failure, Library};
@@ -104,7 +104,10 @@ fn differences(input: &Value, ours: &Value, expected: &Value) -> Vec<Difference>
         for name in ["embedCalls", "embedTexts"] {
             if ours.get(name) != expected.get(name) {
                 let counts = [expected, ours].map(|step| step.get(name).unwrap_or(&Value::Null));
-                let what = format!("step {at}: {name} there {}, here {}", counts[0], counts[1]);
+                let what = format!(
+                    "step {at}: {name} expected {}, got {}",
+                    counts[0], counts[1]
+                );
                 found.push(Difference::answered(at, what));
             }
         }
@@ -115,18 +118,19 @@ fn differences(input: &Value, ours: &Value, expected: &Value) -> Vec<Difference>
 fn step_difference(input: &Value, at: usize, ours: &Value, expected: &Value) -> Option<Difference> {
     let what = match (ours.get("ok"), expected.get("ok")) {
         (None, None) => return None,
-        (None, Some(_)) => {
+        (None, Some(expected)) => {
             let why = ours
                 .get("error")
                 .and_then(Value::as_str)
                 .unwrap_or_default();
-            return Some(Difference::refused(at, format!("step {at}: {why}")));
+            let what = format!("step {at}: expected {}, failed: {why}", cut(expected));
+            return Some(Difference::refused(at, what));
         }
-        (Some(ours), None) => format!("fails there, here {ours}"),
+        (Some(ours), None) => format!("expected a failure, got {}", cut(ours)),
         (Some(ours), Some(expected)) => match (ours.as_array(), expected.as_array()) {
             (Some(ours), Some(expected)) => {
-                let cut = rules::top_k(input, at) == Some(expected.len());
-                ranked(ours, expected, cut, Tolerance::SINGLES).err()?
+                let full = rules::top_k(input, at) == Some(expected.len());
+                ranked(ours, expected, full, Tolerance::SINGLES).err()?
             }
             _ if same(ours, expected, Tolerance::SINGLES) => return None,
             _ => parted(ours, expected),

@@ -22,6 +22,8 @@ pub struct CaseInfo {
     pub id: String,
     /// The faults that this case must catch.
     pub kills: &'static [Fault],
+    /// Whether the rule is kept by the checked handle alone, so that no store can break it.
+    pub of_the_handle: bool,
     /// Whether a store of these capabilities can do what the case asks. One that cannot must refuse.
     pub needs: fn(&Capabilities) -> bool,
 }
@@ -42,6 +44,7 @@ impl Case {
         let info = CaseInfo {
             id: id.into(),
             kills: &[],
+            of_the_handle: false,
             needs: |_| true,
         };
         Self {
@@ -53,6 +56,12 @@ impl Case {
     /// Names the faults that this case must catch.
     pub(crate) fn kills(mut self, faults: &'static [Fault]) -> Self {
         self.info.kills = faults;
+        self
+    }
+
+    /// Says that the rule is kept by the checked handle, whatever the store does.
+    pub(crate) fn of_the_handle(mut self) -> Self {
+        self.info.of_the_handle = true;
         self
     }
 

@@ -102,6 +102,18 @@ fn every_fault_is_named_by_some_case() {
 }
 
 #[test]
+fn every_case_names_a_fault_or_is_of_the_handle() {
+    let cases = Suite::all_cases();
+    let unproven: Vec<_> = cases
+        .iter()
+        .map(|case| case.info())
+        .filter(|info| info.kills.is_empty() != info.of_the_handle)
+        .map(|info| info.id.as_str())
+        .collect();
+    assert!(unproven.is_empty(), "{unproven:?}");
+}
+
+#[test]
 fn every_case_has_an_id_of_its_own_and_a_group() {
     let cases = Suite::all_cases();
     let ids: BTreeSet<_> = cases.iter().map(|case| case.info().id.clone()).collect();

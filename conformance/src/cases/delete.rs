@@ -13,9 +13,9 @@ use crate::verdict::Checked;
 pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::new("delete/by-key", by_key).kills(&[Fault::DeletesFirstKeyOnly]),
-        Case::new("delete/missing-key", missing_key),
-        Case::new("delete/no-keys", no_keys),
-        Case::new("delete/same-key-twice", same_key_twice),
+        Case::new("delete/missing-key", missing_key).kills(&[Fault::DeleteCountsKeys]),
+        Case::new("delete/no-keys", no_keys).kills(&[Fault::LosesLastOfBatch]),
+        Case::new("delete/same-key-twice", same_key_twice).of_the_handle(),
         Case::new("delete/by-filter", by_filter).kills(&[
             Fault::DeleteByFilterDoesNothing,
             Fault::DeleteByFilterAnswersZero,
@@ -31,8 +31,8 @@ pub(super) fn cases() -> Vec<Case> {
             Fault::EqMatchesPrefix,
             Fault::FoldsCase,
         ]),
-        Case::new("delete/tautologies", tautologies),
-        Case::new("delete/all", all),
+        Case::new("delete/tautologies", tautologies).of_the_handle(),
+        Case::new("delete/all", all).kills(&[Fault::LosesLastOfBatch]),
         Case::new("delete/and-write-again", write_again).kills(&[Fault::DeleteByFilterDoesNothing]),
         Case::new("delete/replace", replace)
             .kills(&[Fault::LeavesStaleTail, Fault::LosesLastOfBatch]),

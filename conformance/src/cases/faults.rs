@@ -12,13 +12,13 @@ use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("faults/closed-handle", closed),
-        Case::new("faults/health", health),
-        Case::new("faults/given-up-search", given_up),
-        Case::new("faults/claims-are-served", claims),
+        Case::new("faults/closed-handle", closed).kills(&[Fault::LosesLastOfBatch]),
+        Case::new("faults/health", health).kills(&[Fault::Unhealthy]),
+        Case::new("faults/given-up-search", given_up).kills(&[Fault::OffByOneTopK]),
+        Case::new("faults/claims-are-served", claims).kills(&[Fault::ScanFails]),
         Case::new("faults/another-handle-sees-writes", another_handle)
             .kills(&[Fault::LosesLastOfBatch]),
-        Case::new("faults/errors-name-the-operation", errors),
+        Case::new("faults/errors-name-the-operation", errors).of_the_handle(),
     ]
 }
 

@@ -11,12 +11,13 @@ use crate::verdict::Checked;
 pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::new("ids/as-given", as_given).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("ids/composed-and-decomposed-apart", normal_forms),
+        Case::new("ids/composed-and-decomposed-apart", normal_forms)
+            .kills(&[Fault::LosesLastOfBatch]),
         Case::new("ids/case-kept", case_kept).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("ids/longest", longest),
-        Case::new("ids/empty-and-too-long", refused_ids),
-        Case::new("ids/text-of-a-mebibyte", long_text),
-        Case::new("ids/text-with-nul", nul),
+        Case::new("ids/longest", longest).kills(&[Fault::LosesLastOfBatch]),
+        Case::new("ids/empty-and-too-long", refused_ids).of_the_handle(),
+        Case::new("ids/text-of-a-mebibyte", long_text).kills(&[Fault::LosesLastOfBatch]),
+        Case::new("ids/text-with-nul", nul).of_the_handle(),
     ]
 }
 

@@ -31,10 +31,12 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("injection/value", value).kills(&[Fault::IgnoresFilter]),
         Case::new("injection/list-value", list_value).kills(&[Fault::InComparesListAsOne]),
         Case::new("injection/id", id).kills(&[Fault::DeletesFirstKeyOnly]),
-        Case::new("injection/key", metadata_key),
-        Case::new("injection/collection-name", name),
-        Case::new("injection/query-words", words).needs(|can| can.lexical.is_some()),
-        Case::new("injection/scan-cursor", cursor),
+        Case::new("injection/key", metadata_key).kills(&[Fault::IgnoresFilter]),
+        Case::new("injection/collection-name", name).of_the_handle(),
+        Case::new("injection/query-words", words)
+            .kills(&[Fault::LosesLastOfBatch])
+            .needs(|can| can.lexical.is_some()),
+        Case::new("injection/scan-cursor", cursor).kills(&[Fault::CountsWrong]),
     ]
 }
 
@@ -181,11 +183,16 @@ async fn words(context: Context) -> Checked {
             format!("{payload:?} has no word and finds something")
         })?;
     }
-    let words = query_words("drop", collection.spec().word_rule, false)?;
-    let found = collection
-        .search(&Leg::lexical(words, Match::Any, Filter::everything(), 50))
-        .await?;
-    same_ids("a word of a payload", &ids(&found), &["r1"])
+    for (word, expected) in [("drop", "r1"), ("jndi", "r11")] {
+        let words = query_words(word, collection.spec().word_rule, false)?;
+        let leg = Leg::lexical(words, Match::Any, Filter::everything(), 50);
+        same_ids(
+            "a word of a payload",
+            &ids(&collection.search(&leg).await?),
+            &[expected],
+        )?;
+    }
+    Ok(())
 }
 
 async fn cursor(context: Context) -> Checked {

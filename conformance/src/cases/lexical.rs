@@ -19,8 +19,8 @@ pub(super) fn cases() -> Vec<Case> {
     let cases = vec![
         Case::new("lexical/any-word", any_word).kills(&[Fault::FiltersDenseOnly]),
         Case::new("lexical/all-words", all_words).kills(&[Fault::FiltersDenseOnly]),
-        Case::new("lexical/no-words", no_words),
-        Case::new("lexical/operators-are-words", operators),
+        Case::new("lexical/no-words", no_words).of_the_handle(),
+        Case::new("lexical/operators-are-words", operators).kills(&[Fault::AnyMeansAll]),
         Case::new("lexical/filter", filter).kills(&[Fault::FiltersDenseOnly, Fault::IgnoresFilter]),
         Case::new("lexical/full-under-a-filter", full)
             .kills(&[Fault::FiltersDenseOnly, Fault::FiltersAfterTopK]),
@@ -31,21 +31,38 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("lexical/after-replace", after_replace)
             .kills(&[Fault::ForgetsLexicalOnDelete, Fault::LeavesStaleTail]),
         Case::new("lexical/overwritten-text", overwritten).kills(&[Fault::KeepsOldRecord]),
-        Case::new("lexical/other-tenants-do-not-show", other_tenants),
-        Case::new("lexical/partition-must-be-pinned", unpinned),
-        Case::new("lexical/no-text-no-match", no_text),
-        Case::new("lexical/rare-words-weigh-more", rare),
-        Case::new("lexical/scripts", scripts),
+        Case::new("lexical/other-tenants-do-not-show", other_tenants)
+            .kills(&[Fault::SharesStatistics]),
+        Case::new("lexical/partition-must-be-pinned", unpinned).of_the_handle(),
+        Case::new("lexical/no-text-no-match", no_text).kills(&[Fault::LosesLastOfBatch]),
+        Case::new("lexical/rare-words-weigh-more", rare).kills(&[Fault::FlatLexicalScores]),
+        Case::new("lexical/scripts", scripts).kills(&[Fault::LosesLastOfBatch]),
         Case::new("lexical/tie-of-equal-texts", ties).kills(&[Fault::UnstableTies]),
     ];
     let mut cases: Vec<Case> = cases
         .into_iter()
         .map(|case| case.needs(|can| can.lexical.is_some()))
         .collect();
-    cases.push(Case::new("lexical/prefix", prefix).needs(serves_prefixes));
-    cases.push(Case::new("lexical/prefix-of-one-letter", one_letter).needs(serves_prefixes));
-    cases.push(Case::new("lexical/prefix-of-too-many-words", too_many).needs(serves_prefixes));
-    cases.push(Case::new("lexical/bm25-by-known-values", known_scores).needs(serves_bm25));
+    cases.push(
+        Case::new("lexical/prefix", prefix)
+            .kills(&[Fault::OffByOneTopK])
+            .needs(serves_prefixes),
+    );
+    cases.push(
+        Case::new("lexical/prefix-of-one-letter", one_letter)
+            .kills(&[Fault::LeaksAcrossCollections])
+            .needs(serves_prefixes),
+    );
+    cases.push(
+        Case::new("lexical/prefix-of-too-many-words", too_many)
+            .kills(&[Fault::LosesLastOfBatch])
+            .needs(serves_prefixes),
+    );
+    cases.push(
+        Case::new("lexical/bm25-by-known-values", known_scores)
+            .kills(&[Fault::FlatLexicalScores])
+            .needs(serves_bm25),
+    );
     cases
 }
 

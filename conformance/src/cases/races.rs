@@ -22,25 +22,31 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::new("races/replace-replace", |context| {
             pair(context, Write::Replace("b"), Write::Replace("c"))
-        }),
+        })
+        .kills(&[Fault::LosesLastOfBatch]),
         Case::new("races/replace-narrow", |context| {
             pair(context, Write::Replace("b"), Write::Narrow)
         })
+        .kills(&[Fault::UpdateDoesNothing])
         .needs(updates),
         Case::new("races/replace-remove", |context| {
             pair(context, Write::Replace("b"), Write::Remove)
-        }),
+        })
+        .kills(&[Fault::DeleteByFilterDoesNothing]),
         Case::new("races/narrow-narrow", |context| {
             pair(context, Write::Narrow, Write::Narrow)
         })
+        .kills(&[Fault::UpdateDoesNothing])
         .needs(updates),
         Case::new("races/narrow-remove", |context| {
             pair(context, Write::Narrow, Write::Remove)
         })
+        .kills(&[Fault::UpdateDoesNothing])
         .needs(updates),
         Case::new("races/remove-remove", |context| {
             pair(context, Write::Remove, Write::Remove)
-        }),
+        })
+        .kills(&[Fault::DeleteByFilterDoesNothing]),
         Case::new("races/reads-during-replace", reads)
             .kills(&[Fault::ReplacesInTwoSteps])
             .needs(atomic),
@@ -49,8 +55,8 @@ pub(super) fn cases() -> Vec<Case> {
             .needs(updates),
         Case::new("races/dropped-replace-never-lands-later", dropped).kills(&[Fault::LandsLate]),
         Case::new("races/parallel-upserts", parallel).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("races/same-key", same_key),
-        Case::new("races/sources-side-by-side", side_by_side),
+        Case::new("races/same-key", same_key).kills(&[Fault::LosesLastOfBatch]),
+        Case::new("races/sources-side-by-side", side_by_side).kills(&[Fault::LosesLastOfBatch]),
     ]
 }
 

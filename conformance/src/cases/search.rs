@@ -10,10 +10,10 @@ use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("search/empty-collection", empty),
+        Case::new("search/empty-collection", empty).kills(&[Fault::LeaksAcrossCollections]),
         Case::new("search/nearest-first", nearest_first).kills(&[Fault::InvertsScores]),
         Case::new("search/top-k", top_k).kills(&[Fault::OffByOneTopK]),
-        Case::new("search/top-k-0", top_k_0),
+        Case::new("search/top-k-0", top_k_0).of_the_handle(),
         Case::new("search/top-k-over-what-is-there", over_what_is_there)
             .kills(&[Fault::OffByOneTopK]),
         Case::new("search/ties-are-stable", ties).kills(&[Fault::UnstableTies]),
@@ -21,9 +21,10 @@ pub(super) fn cases() -> Vec<Case> {
             .kills(&[Fault::FiltersAfterTopK, Fault::IgnoresFilter]),
         Case::new("search/one-in-a-thousand", one_in_a_thousand)
             .kills(&[Fault::FiltersAfterTopK, Fault::IgnoresFilter]),
-        Case::new("search/text-and-metadata-come-along", comes_along),
-        Case::new("search/query-of-another-width", odd_queries),
-        Case::new("search/says-how-it-ended", ended),
+        Case::new("search/text-and-metadata-come-along", comes_along)
+            .kills(&[Fault::IgnoresFilter]),
+        Case::new("search/query-of-another-width", odd_queries).of_the_handle(),
+        Case::new("search/says-how-it-ended", ended).kills(&[Fault::NeverSaysHowItEnded]),
     ]
 }
 

@@ -22,12 +22,12 @@ pub(super) fn cases() -> Vec<Case> {
             .kills(&[Fault::UpdateReplacesMetadata, Fault::UpdateDoesNothing]),
         Case::new("update/removes", removes)
             .kills(&[Fault::PatchKeepsRemovedKeys, Fault::UpdateDoesNothing]),
-        Case::new("update/keeps-vector-and-text", keeps),
+        Case::new("update/keeps-vector-and-text", keeps).kills(&[Fault::UpdateLosesText]),
         Case::new("update/filters-see-it", seen).kills(&[Fault::UpdateDoesNothing]),
-        Case::new("update/nothing-matches", none),
-        Case::new("update/empty-patch", empty_patch),
-        Case::new("update/wrong-kind", wrong_kind),
-        Case::new("update/never-the-partition", partition),
+        Case::new("update/nothing-matches", none).kills(&[Fault::CountsWrong]),
+        Case::new("update/empty-patch", empty_patch).of_the_handle(),
+        Case::new("update/wrong-kind", wrong_kind).of_the_handle(),
+        Case::new("update/never-the-partition", partition).of_the_handle(),
     ];
     cases
         .into_iter()

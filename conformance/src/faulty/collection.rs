@@ -1,12 +1,13 @@
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use shelfward_core::filter::key;
 use shelfward_core::{
-    Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, Filter, Found, Hit, Include, Key,
-    Leg, MetadataPatch, NarrowFilter, Page, Record, Replaced, Result, StoredRecord, VectorStore,
-    WriteOrder, async_trait, query_words,
+    Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, End, Filter, Found, Hit, Include,
+    Key, Leg, Match, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
+    Scalar, StoredRecord, Value, VectorStore, WriteOrder, async_trait, query_words,
 };
 
 use super::Fault;
@@ -135,6 +136,32 @@ fn one_more(count: Count) -> Count {
     count.plus(Count::Exact(1))
 }
 
+/// The leg, for every word where any was asked for.
+fn every_word(leg: &Leg) -> Leg {
+    match &leg.ask {
+        Ask::Lexical { words, .. } => {
+            Leg::lexical(words.clone(), Match::All, leg.filter.clone(), leg.top_k)
+        }
+        Ask::Dense(_) => leg.clone(),
+    }
+}
+
+/// Integers as a store that knows only floats gives them back.
+fn round(record: &mut StoredRecord) {
+    let rounded = record.metadata.iter().map(|(key, value)| {
+        let float = value.as_integer().and_then(|integer| {
+            #[expect(clippy::cast_precision_loss, reason = "that is the fault")]
+            let float = integer as f64;
+            Scalar::float(float).ok()
+        });
+        (
+            key.clone(),
+            float.map_or_else(|| value.clone(), Value::Scalar),
+        )
+    });
+    record.metadata = Arc::new(rounded.collect());
+}
+
 fn but_the_last(records: &[Record]) -> &[Record] {
     records.split_last().map_or(records, |(_, before)| before)
 }
@@ -183,6 +210,10 @@ impl Collection for FaultyCollection {
             (Fault::DeletesFirstKeyOnly, [first, ..]) => {
                 self.inner.delete(std::slice::from_ref(first)).await
             }
+            (Fault::DeleteCountsKeys, _) => {
+                self.inner.delete(keys).await?;
+                Ok(u64::try_from(keys.len()).map_or(Count::Unknown, Count::Exact))
+            }
             _ => self.inner.delete(keys).await,
         }
     }
@@ -206,6 +237,7 @@ impl Collection for FaultyCollection {
             Fault::InvertsScores | Fault::UnstableTies => {
                 self.inner.search(&leg.with_top_k(EVERYTHING)).await?
             }
+            Fault::AnyMeansAll => self.inner.search(&every_word(leg)).await?,
             _ => self.inner.search(leg).await?,
         };
         match self.fault {
@@ -230,6 +262,21 @@ impl Collection for FaultyCollection {
                 found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
             }
             Fault::ForgetsLexicalOnDelete => self.haunt(leg, &mut found),
+            Fault::SharesStatistics if !dense => {
+                let all = self
+                    .inner
+                    .count(&Filter::everything())
+                    .await?
+                    .exact()
+                    .unwrap_or(0);
+                let weight = f64::from(u32::try_from(all).unwrap_or(u32::MAX)).ln_1p();
+                found.hits.iter_mut().for_each(|hit| hit.score *= weight);
+            }
+            Fault::NeverSaysHowItEnded => found.end = End::Unknown,
+            Fault::FlatLexicalScores if !dense => {
+                found.hits.iter_mut().for_each(|hit| hit.score = 1.0);
+                found.hits.sort_by(|a, b| a.key.cmp(&b.key));
+            }
             _ => {}
         }
         found.hits.truncate(leg.top_k);
@@ -243,7 +290,22 @@ impl Collection for FaultyCollection {
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
         if !misunderstands(self.fault) {
-            return self.inner.fetch(keys, within, include).await;
+            let mut fetched = self.inner.fetch(keys, within, include).await?;
+            match self.fault {
+                Fault::FetchSkipsMissing => {
+                    let mut seen = HashSet::new();
+                    fetched.retain(|record| {
+                        record.as_ref().is_some_and(|r| seen.insert(r.key.clone()))
+                    });
+                }
+                Fault::FetchBringsNoVector => fetched
+                    .iter_mut()
+                    .flatten()
+                    .for_each(|record| record.vector = None),
+                Fault::RoundsIntegers => fetched.iter_mut().flatten().for_each(round),
+                _ => {}
+            }
+            return Ok(fetched);
         }
         let mut fetched = self
             .inner
@@ -340,6 +402,16 @@ impl Collection for FaultyCollection {
                 }
                 self.inner.update_metadata(selector, &whole).await
             }
+            Fault::CountsWrong => Ok(one_more(self.inner.update_metadata(selector, patch).await?)),
+            Fault::UpdateLosesText => {
+                let updated = self.inner.update_metadata(selector, patch).await?;
+                for record in self.all(&Filter::everything()).await? {
+                    let vector = record.vector.unwrap_or_else(|| Arc::from([]));
+                    let bare = Record::new(record.key, vector).with_metadata(record.metadata);
+                    self.inner.upsert(&[bare]).await?;
+                }
+                Ok(updated)
+            }
             _ => self.inner.update_metadata(selector, patch).await,
         }
     }
@@ -351,6 +423,16 @@ impl Collection for FaultyCollection {
         limit: usize,
         include: Include,
     ) -> Result<Page> {
+        if self.fault == Fault::ScanFails {
+            return Err(self.unsupported(Operation::Scan, "scan"));
+        }
+        if self.fault == Fault::ShufflesScans
+            && self.searches.fetch_add(1, Ordering::SeqCst) % 2 == 1
+        {
+            let mut page = self.inner.scan(filter, None, EVERYTHING, include).await?;
+            page.records.reverse();
+            return Ok(page);
+        }
         if !misunderstands(self.fault) {
             return self.inner.scan(filter, after, limit, include).await;
         }

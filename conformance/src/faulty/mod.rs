@@ -69,11 +69,41 @@ pub enum Fault {
     ForgetsLexicalOnDelete,
     /// Creating a collection that is there empties it.
     CreateEmpties,
+    /// Integers are read back as floats.
+    RoundsIntegers,
+    /// A fetch leaves out what is not there, and answers a repeated key once.
+    FetchSkipsMissing,
+    /// A fetch brings no vector, though asked for it.
+    FetchBringsNoVector,
+    /// An update takes the text away.
+    UpdateLosesText,
+    /// A search never says whether it is complete.
+    NeverSaysHowItEnded,
+    /// A drop answers that there was a collection when there was none.
+    DropAnswersYes,
+    /// Opening makes a collection that was not there.
+    OpenCreates,
+    /// The list of collections lacks the last one.
+    ForgetsToList,
+    /// A delete by keys answers how many keys it was given.
+    DeleteCountsKeys,
+    /// A scan goes the other way round every second time.
+    ShufflesScans,
+    /// Every hit by words has the same score.
+    FlatLexicalScores,
+    /// A search for any word finds what holds every one.
+    AnyMeansAll,
+    /// A scan is declared and refused.
+    ScanFails,
+    /// The store says that it does not serve.
+    Unhealthy,
+    /// Scores by words depend on what other partitions hold.
+    SharesStatistics,
 }
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 43] = [
         Self::IgnoresFilter,
         Self::DropsAll,
         Self::InComparesListAsOne,
@@ -102,5 +132,20 @@ impl Fault {
         Self::LosesLastOfBatch,
         Self::ForgetsLexicalOnDelete,
         Self::CreateEmpties,
+        Self::RoundsIntegers,
+        Self::FetchSkipsMissing,
+        Self::FetchBringsNoVector,
+        Self::UpdateLosesText,
+        Self::NeverSaysHowItEnded,
+        Self::DropAnswersYes,
+        Self::OpenCreates,
+        Self::ForgetsToList,
+        Self::DeleteCountsKeys,
+        Self::ShufflesScans,
+        Self::FlatLexicalScores,
+        Self::AnyMeansAll,
+        Self::ScanFails,
+        Self::Unhealthy,
+        Self::SharesStatistics,
     ];
 }

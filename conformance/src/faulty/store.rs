@@ -3,8 +3,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use shelfward_core::capabilities::Replace;
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, Result, StoredRecord, VectorStore,
-    async_trait,
+    Capabilities, Collection, CollectionName, CollectionSpec, ErrorKind, Metric, Operation, Result,
+    StoreError, StoredRecord, VectorStore, async_trait,
 };
 
 use super::Fault;
@@ -66,6 +66,16 @@ impl VectorStore for FaultyStore {
     }
 
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+        if self.fault == Fault::OpenCreates && self.inner.open(name).await?.is_none() {
+            self.inner
+                .create(&CollectionSpec::new(
+                    name.clone(),
+                    4,
+                    Metric::Cosine,
+                    "suite",
+                ))
+                .await?;
+        }
         let Some(inner) = self.inner.open(name).await? else {
             return Ok(None);
         };
@@ -81,7 +91,11 @@ impl VectorStore for FaultyStore {
     }
 
     async fn list(&self) -> Result<Vec<CollectionName>> {
-        self.inner.list().await
+        let mut names = self.inner.list().await?;
+        if self.fault == Fault::ForgetsToList {
+            names.pop();
+        }
+        Ok(names)
     }
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
@@ -89,10 +103,14 @@ impl VectorStore for FaultyStore {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(name);
-        self.inner.drop_collection(name).await
+        let dropped = self.inner.drop_collection(name).await?;
+        Ok(dropped || self.fault == Fault::DropAnswersYes)
     }
 
     async fn health(&self) -> Result<()> {
+        if self.fault == Fault::Unhealthy {
+            return Err(StoreError::new(Operation::Health, ErrorKind::Unavailable));
+        }
         self.inner.health().await
     }
 

@@ -139,7 +139,7 @@ fn summary(ended: &[(&str, Step, u64)], tests: &Tests, json: bool) {
             .filter(|(_, o, _)| matches!(o, Step::NotRun(_)))
             .count();
     if not_run > 0 {
-        println!("{not_run} steps were not run");
+        println!("steps that were not run: {not_run}");
     }
     println!("tests: {} passed, {} failed", tests.passed, tests.failed);
 }

@@ -58,7 +58,7 @@ pub(super) fn findings(files: &[PathBuf]) -> Vec<Finding> {
             for (word, what) in &forbidden {
                 if holds(line, word) {
                     let place = format!("{}:{number}", file.display());
-                    findings.push(Finding::new(place, format!("holds {word:?}, {what}")));
+                    findings.push(Finding::new(place, format!("holds {word:?}: {what}")));
                 }
             }
         }

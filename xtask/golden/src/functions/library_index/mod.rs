@@ -58,7 +58,7 @@ async fn run_steps(input: &Value) -> Result<Value, Failure> {
         }
         Err(why) => return Err(why.into()),
     };
-    if let Some(size) = count_of(input, "batchSize") {
+    if let Some(size) = batch_size(input) {
         index = index.with_batch_size(size)?;
     }
     let library = Library {
@@ -81,6 +81,14 @@ async fn run_steps(input: &Value) -> Result<Value, Failure> {
         });
     }
     Ok(Value::Array(answers))
+}
+
+/// How many texts a call embeds. What is below 0 is 1, as it is there, for the type here cannot hold
+/// it.
+fn batch_size(input: &Value) -> Option<usize> {
+    let below_0 = input.get("batchSize")?.as_f64()? < 0.0;
+    let size = count_of(input, "batchSize")?;
+    Some(if below_0 { 1 } else { size })
 }
 
 /// The tenants that the steps write for.

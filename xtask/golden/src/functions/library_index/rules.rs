@@ -54,7 +54,7 @@ pub(super) const DEVIATIONS: [Deviation; 14] = [
         ours: Ours::Refuses,
         applies: |input, _| {
             let size = input.get("batchSize").and_then(Value::as_f64);
-            size.is_some_and(|size| size < 1.0)
+            size.is_some_and(|size| (0.0..1.0).contains(&size))
         },
     },
     Deviation {

@@ -240,6 +240,22 @@ fn limits_of_ones_own_are_kept() {
 }
 
 #[test]
+fn higher_limits_of_ones_own_hold_for_builders_too() {
+    let chain = (0..2000).map(|at| key("k").eq(at));
+    let chain = chain.reduce(FilterBuilder::or).unwrap();
+    chain.clone().build().unwrap_err();
+    let filter = chain.build_within(&FilterLimits::new(2001, 2000)).unwrap();
+    let limits = FilterLimits::new(2000, 2000);
+    let problem = FilterProblem::TooManyNodes {
+        nodes: 2001,
+        max: 2000,
+    };
+    assert_eq!(limits.check(&filter).unwrap_err().problem(), &problem);
+    let read = Filter::from_json_within(&filter.to_string(), &FilterLimits::new(2001, 2000));
+    assert_eq!(read.unwrap(), filter);
+}
+
+#[test]
 fn a_filter_is_refused_before_all_of_it_is_read() {
     // What follows the limit is not JSON; whoever reads on would say so.
     for (json, nodes) in [

@@ -180,6 +180,31 @@ impl Filter {
         }
     }
 
+    /// `self` and `right`. An "and" takes it as one child more, so that a long chain costs no more
+    /// than its length.
+    pub(super) fn also(mut self, right: Filter) -> Self {
+        match &mut self.node {
+            Node::And(children) if !children.is_empty() => {
+                self.size = self.size.with_child(right.size());
+                children.push(right);
+                self
+            }
+            _ => Self::and(vec![self, right]),
+        }
+    }
+
+    /// `self` or `right`, flat as in [`Filter::also`].
+    pub(super) fn or_else(mut self, right: Filter) -> Self {
+        match &mut self.node {
+            Node::Or(children) if !children.is_empty() => {
+                self.size = self.size.with_child(right.size());
+                children.push(right);
+                self
+            }
+            _ => Self::or(vec![self, right]),
+        }
+    }
+
     /// `And` of the children, or the one child itself.
     pub(super) fn and_or_only(mut children: Vec<Filter>) -> Self {
         match (children.len(), children.pop()) {

@@ -1,6 +1,7 @@
 //! Filters made in code. The first thing wrong is kept and answered by [`FilterBuilder::build`], so
 //! a filter reads as one expression with one `?`.
 
+use super::limits::MAX_DEPTH;
 use super::{Filter, FilterError, FilterLimits, FilterProblem, Op};
 use crate::metadata::{Kind, MetadataKey, MetadataProblem, Scalar};
 
@@ -146,14 +147,7 @@ impl FilterBuilder {
     pub fn and(self, other: FilterBuilder) -> FilterBuilder {
         FilterBuilder(self.0.and_then(|left| {
             let right = other.0?;
-            Ok(match left.node() {
-                super::Node::And(children) if !children.is_empty() => {
-                    let mut children = children.clone();
-                    children.push(right);
-                    Filter::and(children)
-                }
-                _ => Filter::and(vec![left, right]),
-            })
+            Ok(left.also(right))
         }))
         .checked()
     }
@@ -162,14 +156,7 @@ impl FilterBuilder {
     pub fn or(self, other: FilterBuilder) -> FilterBuilder {
         FilterBuilder(self.0.and_then(|left| {
             let right = other.0?;
-            Ok(match left.node() {
-                super::Node::Or(children) if !children.is_empty() => {
-                    let mut children = children.clone();
-                    children.push(right);
-                    Filter::or(children)
-                }
-                _ => Filter::or(vec![left, right]),
-            })
+            Ok(left.or_else(right))
         }))
         .checked()
     }
@@ -179,17 +166,30 @@ impl FilterBuilder {
     /// # Errors
     /// The first thing that was wrong, or the limit of [`FilterLimits`] that the whole is over.
     pub fn build(self) -> Result<Filter, FilterError> {
+        self.build_within(&FilterLimits::default())
+    }
+
+    /// The filter, within limits of one's own.
+    ///
+    /// # Errors
+    /// As [`FilterBuilder::build`].
+    pub fn build_within(self, limits: &FilterLimits) -> Result<Filter, FilterError> {
         let filter = self.0?;
-        FilterLimits::default().check(&filter)?;
+        limits.check(&filter)?;
         Ok(filter)
     }
 
-    /// Refuses at once what is too deep or too large, so that nothing deeper is ever made, walked or
-    /// dropped, and a chain that goes on after the limit costs nothing.
+    /// Refuses at once what is too deep, so that nothing deeper is ever made, walked or dropped.
     fn checked(self) -> Self {
         Self(self.0.and_then(|filter| {
-            FilterLimits::default().check(&filter)?;
-            Ok(filter)
+            if filter.size().depth > MAX_DEPTH {
+                Err(FilterError::new(
+                    "",
+                    FilterProblem::TooDeep { max: MAX_DEPTH },
+                ))
+            } else {
+                Ok(filter)
+            }
         }))
     }
 }

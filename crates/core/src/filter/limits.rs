@@ -24,6 +24,14 @@ impl Default for FilterLimits {
 }
 
 impl FilterLimits {
+    /// At most so many nodes and values.
+    pub fn new(max_nodes: usize, max_values: usize) -> Self {
+        Self {
+            max_nodes,
+            max_values,
+        }
+    }
+
     /// Refuses a filter that is over a limit.
     ///
     /// # Errors
@@ -79,11 +87,16 @@ impl Size {
                 nodes: 1,
                 values: 0,
             },
-            |sum, child| Self {
-                depth: sum.depth.max(child.depth + 1),
-                nodes: sum.nodes + child.nodes,
-                values: sum.values + child.values,
-            },
+            Self::with_child,
         )
+    }
+
+    /// The size of the same node with one child more.
+    pub(super) fn with_child(self, child: Size) -> Self {
+        Self {
+            depth: self.depth.max(child.depth + 1),
+            nodes: self.nodes + child.nodes,
+            values: self.values + child.values,
+        }
     }
 }

@@ -45,7 +45,7 @@ async fn kept(context: &Context, names: &[&str]) -> Checked {
 
 async fn as_given(context: Context) -> Checked {
     let names = [
-        "session:s1#0",
+        "meeting:17#0",
         "a b",
         "O'Hara",
         "say \"x\"",

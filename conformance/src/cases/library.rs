@@ -143,34 +143,34 @@ fn id(id: &str) -> Checked<SourceId> {
 async fn search(context: Context) -> Checked {
     let index = library(&context).await?;
     let filed = source(
-        "session:s1",
+        "meeting:17",
         ["acct:ann", "org:org1"],
-        &["The budget grows.", "Hiring opens in May."],
+        &["The crane is serviced.", "Ships wait until noon."],
     )?;
     file(
         &index,
         "org1",
-        filed.title("Budget review").tags(["q3"]).folder("f1"),
+        filed.title("Weekly round").tags(["weekly"]).folder("f1"),
     )
     .await?;
     let answer = ask(
         &index,
         "org1",
         ["acct:ann"],
-        SearchRequest::new("The budget grows.")
+        SearchRequest::new("The crane is serviced.")
             .mode(Mode::Dense)
             .top_k(1),
     )
     .await?;
-    same_order("the nearest", &ids(&answer), &["session:s1#0"])?;
+    same_order("the nearest", &ids(&answer), &["meeting:17#0"])?;
     let whole = answer.passages.first().is_some_and(|p| {
-        p.source_id == "session:s1"
+        p.source_id == "meeting:17"
             && p.kind == "document"
             && p.index == 0
-            && &*p.text == "The budget grows."
-            && p.title.as_deref() == Some("Budget review")
+            && &*p.text == "The crane is serviced."
+            && p.title.as_deref() == Some("Weekly round")
             && p.folder_id.as_deref() == Some("f1")
-            && p.tags == ["q3"]
+            && p.tags == ["weekly"]
             && p.metadata.iter().all(|(key, _)| !key.is_reserved())
             && p.legs.dense.is_some_and(|place| place.rank == 1)
     });
@@ -334,7 +334,7 @@ async fn rescope(context: Context) -> Checked {
     same_ids("all", &visible(&index, ["all"]).await?, &["s2#0"])?;
     same_ids("few", &visible(&index, ["few"]).await?, &["s1#0", "s1#1"])?;
     counts("changed", changed, 2)?;
-    let none = ScopeChange::new().groups([])?;
+    let none = ScopeChange::new().groups([""; 0])?;
     let refused = index
         .tenant(TenantId::new("org1")?)
         .set_source_scope(&id("s1")?, &none)

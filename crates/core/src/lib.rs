@@ -44,7 +44,7 @@ pub use search::{
 };
 pub use spec::{CollectionSpec, Field, FieldKind, FieldRole, Metric, SpecError};
 pub use store::Store;
-pub use write_order::{Claim, Turn, WriteOrder};
+pub use write_order::{Claim, WriteOrder, WriteTurn};
 
 /// What an adapter's implementation of the two traits is annotated with.
 pub use async_trait::async_trait;

@@ -27,6 +27,8 @@ pub enum Event {
     Searched(Searched),
     /// A source was indexed, re-scoped or removed, or a tenant removed.
     Changed(Changed),
+    /// A write failed, and may have changed something before it did.
+    Failed(Failed),
 }
 
 /// A search that was answered.
@@ -88,6 +90,21 @@ pub struct Changed {
     pub change: &'static str,
     /// How many passages it was about.
     pub passages: Count,
+}
+
+/// A write that failed after it was sent. The error says what is known of what it did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Failed {
+    /// The tenant whose library was to be changed.
+    pub tenant: TenantId,
+    /// The source, or `None` for the whole tenant.
+    pub source: Option<String>,
+    /// `indexed`, `rescoped` or `removed`.
+    pub change: &'static str,
+    /// The error's text, which holds no document text.
+    pub error: String,
 }
 
 /// The key of the digests of groups: keep it as any secret. Without one, events hold no digest,

@@ -79,13 +79,13 @@ impl Scope {
     ///
     /// # Errors
     /// [`ScopeError`] for an empty or over-long name, and as [`Scope::new`].
-    pub fn of<'a>(
+    pub fn of<G: AsRef<str>>(
         tenant: &str,
-        groups: impl IntoIterator<Item = &'a str>,
+        groups: impl IntoIterator<Item = G>,
     ) -> Result<Self, ScopeError> {
         let groups = groups
             .into_iter()
-            .map(AccessGroup::new)
+            .map(|group| AccessGroup::new(group.as_ref()))
             .collect::<Result<Vec<_>, _>>()?;
         Self::new(TenantId::new(tenant)?, groups)
     }

@@ -121,7 +121,7 @@ impl WriteOrder {
     }
 
     /// Waits for a turn on what the claim names. The turn ends when the answer is dropped.
-    pub fn turn(&self, claim: Claim) -> impl Future<Output = Turn> + Send + use<> {
+    pub fn turn(&self, claim: Claim) -> impl Future<Output = WriteTurn> + Send + use<> {
         Waiting {
             order: self.clone(),
             claim: Some(claim),
@@ -182,12 +182,12 @@ impl Queue {
 
 /// A writer's turn. It ends when this is dropped.
 #[must_use = "the turn ends when this is dropped"]
-pub struct Turn {
+pub struct WriteTurn {
     order: WriteOrder,
     ticket: u64,
 }
 
-impl Drop for Turn {
+impl Drop for WriteTurn {
     fn drop(&mut self) {
         self.order.leave(self.ticket);
     }
@@ -200,9 +200,9 @@ struct Waiting {
 }
 
 impl Future for Waiting {
-    type Output = Turn;
+    type Output = WriteTurn;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Turn> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<WriteTurn> {
         let this = &mut *self;
         let mut queue = this.order.lock();
         let ticket = match (this.ticket, this.claim.take()) {
@@ -226,7 +226,7 @@ impl Future for Waiting {
             drop(queue);
             // From here on the turn itself gives the place back.
             this.ticket = None;
-            return Poll::Ready(Turn {
+            return Poll::Ready(WriteTurn {
                 order: this.order.clone(),
                 ticket,
             });

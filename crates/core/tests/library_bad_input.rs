@@ -52,7 +52,7 @@ fn empty_names_cannot_be_made() {
     assert!(SourceId::new("").is_err());
     assert!(SourceId::new(&"x".repeat(513)).is_err());
     assert!(SourceId::new(&"x".repeat(512)).is_ok());
-    assert_eq!(Scope::of("org1", []), Err(ScopeError::NoGroups));
+    assert_eq!(Scope::of("org1", [""; 0]), Err(ScopeError::NoGroups));
     assert!(matches!(Scope::of("", ["g"]), Err(ScopeError::Name(_))));
     let many: Vec<String> = (0..9_001).map(|n| n.to_string()).collect();
     let error = Scope::of("org1", many.iter().map(String::as_str)).unwrap_err();
@@ -92,7 +92,7 @@ async fn a_source_without_groups_kind_or_passages_is_refused_and_the_old_one_sta
         refusal(org.index_source(no_kind).await.unwrap_err()),
         Refusal::NoKind
     );
-    let none = ScopeChange::new().groups([]).unwrap();
+    let none = ScopeChange::new().groups([""; 0]).unwrap();
     assert_eq!(
         refusal(org.set_source_scope(&id("s1"), &none).await.unwrap_err()),
         Refusal::NoGroups

@@ -10,7 +10,7 @@ const KNOWN: &str = "memory: (feature memory)";
 #[non_exhaustive]
 pub enum ConnectError {
     /// The scheme is unknown.
-    #[error("no store has the scheme {scheme:?}; there are {known}")]
+    #[error("no store has the scheme {scheme:?}; known are {known}")]
     UnknownScheme {
         /// What stands before the first colon, at most 32 characters of it.
         scheme: String,

@@ -23,7 +23,7 @@ pub(crate) enum Verdict {
     Drop(&'static str),
 }
 
-/// A hit that was dropped.
+/// A hit that the caller's check dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Dropped {
     pub(crate) key: Key,
@@ -279,22 +279,19 @@ impl CheckedCollection {
         let mut kept = Vec::with_capacity(hits.len().min(run.top_k));
         let mut dropped = Vec::new();
         for hit in hits {
-            let verdict = if run
+            // What the engine is not asked to filter is no fault of its filter, and not told on.
+            let asked = run
                 .residual
                 .as_ref()
-                .is_some_and(|f| !f.matches(&hit.metadata))
-            {
-                Verdict::Drop("the part of the filter that the engine does not serve")
-            } else if run
-                .words
-                .as_ref()
-                .is_some_and(|(words, how)| !self.holds_words(&hit, words, *how))
-            {
-                Verdict::Drop("the words of the query")
-            } else {
-                check(&hit)
-            };
-            match verdict {
+                .is_none_or(|f| f.matches(&hit.metadata))
+                && run
+                    .words
+                    .as_ref()
+                    .is_none_or(|(words, how)| self.holds_words(&hit, words, *how));
+            if !asked {
+                continue;
+            }
+            match check(&hit) {
                 Verdict::Keep => kept.push(hit),
                 Verdict::Drop(reason) => dropped.push(Dropped {
                     key: hit.key,

@@ -1,5 +1,5 @@
 use crate::embed::EmbedError;
-use crate::error::StoreError;
+use crate::error::{ErrorKind, Persistence, StoreError};
 use crate::filter::FilterError;
 use crate::metadata::MetadataError;
 use crate::names::{NameError, SourceId};
@@ -28,12 +28,29 @@ pub enum LibraryError {
     Store(#[from] StoreError),
 }
 
+impl LibraryError {
+    /// Whether the same call may do better later.
+    pub fn persistence(&self) -> Persistence {
+        match self {
+            Self::Store(error) => error.persistence(),
+            // Only the provider knows; trying again does no harm, since nothing was changed.
+            Self::Embed(EmbedError::Provider { .. }) => Persistence::Temporary,
+            _ => Persistence::Permanent,
+        }
+    }
+
+    /// Whether another writer changed the source meanwhile; nothing was written.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Store(error) if matches!(error.kind(), ErrorKind::Conflict(_)))
+    }
+}
+
 /// Why a request was refused. Each message says what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The query text is empty or white space alone.
-    #[error("the query text is blank; ask for something, or list sources instead")]
+    #[error("the query text is blank; ask for something")]
     BlankQuery,
     /// The query text is too long.
     #[error("the query text has {chars} characters, at most {max} are allowed")]

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::own::{FOLDER_ID, KIND, SOURCE_ID, TAGS, own};
@@ -9,7 +11,7 @@ use crate::names::SourceId;
 ///
 /// What is not given does not narrow. Empty kinds or tags, and an empty folder, do not narrow
 /// either; empty `source_ids` or `folder_ids` find nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Narrowing {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,4 +137,17 @@ fn scalars(path: &str, texts: &[String]) -> Result<Vec<Scalar>, MetadataError> {
         .enumerate()
         .map(|(at, text)| scalar(&format!("{path}[{at}]"), text))
         .collect()
+}
+
+/// Shows how much is given, never the values.
+impl fmt::Debug for Narrowing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Narrowing")
+            .field("kinds", &self.kinds.as_ref().map(Vec::len))
+            .field("folder", &self.folder_id.is_some())
+            .field("folders", &self.folder_ids.as_ref().map(Vec::len))
+            .field("tags", &self.tags.as_ref().map(Vec::len))
+            .field("sources", &self.source_ids.as_ref().map(Vec::len))
+            .finish()
+    }
 }

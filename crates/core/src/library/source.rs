@@ -10,10 +10,10 @@ use crate::names::{AccessGroup, NameError, SourceId};
 ///
 /// ```
 /// use shelfward_core::library::{IndexSource, Passage};
-/// let source = IndexSource::new("session:s1", "session", ["acct:ann"])?
-///     .title("Budget review")
-///     .tags(["q3"])
-///     .passages([Passage::new("The budget grows by ten percent next quarter.")]);
+/// let source = IndexSource::new("meeting:17", "meeting", ["team:harbor"])?
+///     .title("Weekly round")
+///     .tags(["weekly"])
+///     .passages([Passage::new("The crane is serviced on Friday, so ships wait until noon.")]);
 /// # Ok::<(), shelfward_core::NameError>(())
 /// ```
 #[derive(Clone)]
@@ -36,14 +36,14 @@ impl IndexSource {
     /// # Errors
     /// [`NameError`] for an id or a group that is empty or too long. That there is a group at all
     /// is checked when the source is indexed.
-    pub fn new<'a>(
+    pub fn new<G: AsRef<str>>(
         id: &str,
         kind: impl Into<String>,
-        groups: impl IntoIterator<Item = &'a str>,
+        groups: impl IntoIterator<Item = G>,
     ) -> Result<Self, NameError> {
         let groups = groups
             .into_iter()
-            .map(AccessGroup::new)
+            .map(|group| AccessGroup::new(group.as_ref()))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             id: SourceId::new(id)?,
@@ -157,10 +157,10 @@ impl fmt::Debug for Passage {
 ///
 /// ```
 /// use shelfward_core::library::ScopeChange;
-/// let change = ScopeChange::new().groups(["acct:ann"])?.remove_folder().tags(["q3", "final"]);
+/// let change = ScopeChange::new().groups(["team:harbor"])?.remove_folder().tags(["weekly", "final"]);
 /// # Ok::<(), shelfward_core::NameError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct ScopeChange {
     pub(super) groups: Option<Vec<AccessGroup>>,
     pub(super) folder: Option<Option<String>>,
@@ -178,14 +178,14 @@ impl ScopeChange {
     ///
     /// # Errors
     /// [`NameError`] for a group that is empty or too long.
-    pub fn groups<'a>(
+    pub fn groups<G: AsRef<str>>(
         mut self,
-        groups: impl IntoIterator<Item = &'a str>,
+        groups: impl IntoIterator<Item = G>,
     ) -> Result<Self, NameError> {
         self.groups = Some(
             groups
                 .into_iter()
-                .map(AccessGroup::new)
+                .map(|group| AccessGroup::new(group.as_ref()))
                 .collect::<Result<_, _>>()?,
         );
         Ok(self)
@@ -205,6 +205,13 @@ impl ScopeChange {
         self
     }
 
+    /// Takes the title away.
+    #[must_use]
+    pub fn remove_title(mut self) -> Self {
+        self.title = Some(None);
+        self
+    }
+
     /// The tags from now on.
     #[must_use]
     pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
@@ -217,5 +224,17 @@ impl ScopeChange {
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(Some(title.into()).filter(|title| !title.is_empty()));
         self
+    }
+}
+
+/// Shows what is given, never the groups or texts themselves.
+impl fmt::Debug for ScopeChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopeChange")
+            .field("groups", &self.groups.as_ref().map(Vec::len))
+            .field("folder", &self.folder.as_ref().map(Option::is_some))
+            .field("tags", &self.tags.as_ref().map(Vec::len))
+            .field("title", &self.title.as_ref().map(Option::is_some))
+            .finish()
     }
 }

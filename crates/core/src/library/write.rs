@@ -12,10 +12,11 @@ use super::plan::active;
 use super::source::{IndexSource, Passage, ScopeChange};
 use super::{LibraryError, LibraryIndex, Refusal};
 use crate::embed::{Role, embed_checked};
+use crate::error::ErrorKind;
 use crate::filter::{Filter, NarrowFilter, Op};
 use crate::metadata::{List, Metadata, MetadataError, MetadataKey, MetadataProblem, Scalar, Value};
 use crate::names::{AccessGroup, SourceId, TenantId};
-use crate::observer::{Changed, Event};
+use crate::observer::{Changed, Event, Failed};
 use crate::record::{Key, Record};
 use crate::scope::MAX_GROUPS;
 use crate::search::{Count, MetadataPatch, as_count};
@@ -68,20 +69,18 @@ impl TenantLibrary {
     /// [`LibraryError::Refused`], [`LibraryError::Metadata`], those of the embedder and the store.
     pub async fn index_source(&self, source: IndexSource) -> Result<IndexReport, LibraryError> {
         self.check_source(&source)?;
+        let mut records = self.records(&source)?;
         let selector = self.select_source(&source.id)?;
         let first = self.key(&source.id, 0);
-        let before = self
-            .index
-            .collection
-            .metadata_of(&first, selector.filter())
-            .await?;
-        let records = self.records(&source).await?;
+        let collection = &self.index.collection;
+        let before = collection.metadata_of(&first, selector.filter()).await?;
+        self.embed(&mut records).await?;
         let batch = self.index.batch_size;
         let still = |now: Option<&Metadata>| still_stands(before.as_deref(), now, &source.groups);
-        let collection = &self.index.collection;
         let replaced = collection
             .replace_unit(&selector, &records, batch, &first, &still)
-            .await?;
+            .await;
+        let replaced = self.or_failed(Some(&source.id), "indexed", replaced)?;
         let passages = as_count(records.len());
         self.changed(Some(&source.id), "indexed", Count::Exact(passages));
         Ok(IndexReport {
@@ -105,7 +104,8 @@ impl TenantLibrary {
     ) -> Result<Count, LibraryError> {
         let patch = patch_of(change)?;
         let selector = self.select_source(source)?;
-        let count = self.index.collection.patch_units(&selector, &patch).await?;
+        let changed = self.index.collection.patch_units(&selector, &patch).await;
+        let count = self.or_failed(Some(source), "rescoped", changed)?;
         self.changed(Some(source), "rescoped", count);
         Ok(count)
     }
@@ -116,7 +116,8 @@ impl TenantLibrary {
     /// Those of the store.
     pub async fn remove_source(&self, source: &SourceId) -> Result<Count, LibraryError> {
         let selector = self.select_source(source)?;
-        let count = self.index.collection.remove_units(&selector).await?;
+        let removed = self.index.collection.remove_units(&selector).await;
+        let count = self.or_failed(Some(source), "removed", removed)?;
         self.changed(Some(source), "removed", count);
         Ok(count)
     }
@@ -127,7 +128,8 @@ impl TenantLibrary {
     /// Those of the store.
     pub async fn remove_tenant(&self) -> Result<Count, LibraryError> {
         let selector = Filter::test(own(TENANT_ID), self.is_tenant()).narrow()?;
-        let count = self.index.collection.remove_units(&selector).await?;
+        let removed = self.index.collection.remove_units(&selector).await;
+        let count = self.or_failed(None, "removed", removed)?;
         self.changed(None, "removed", count);
         Ok(count)
     }
@@ -154,6 +156,29 @@ impl TenantLibrary {
                 passages,
             })
         });
+    }
+
+    /// Tells the observer of a write that failed after it may have changed something.
+    fn or_failed<T>(
+        &self,
+        source: Option<&SourceId>,
+        change: &'static str,
+        answer: crate::Result<T>,
+    ) -> Result<T, LibraryError> {
+        answer.map_err(|error| {
+            let untouched = error.is_refusal() || matches!(error.kind(), ErrorKind::Conflict(_));
+            if !untouched {
+                self.index.observe(|| {
+                    Event::Failed(Failed {
+                        tenant: self.tenant.clone(),
+                        source: source.map(ToString::to_string),
+                        change,
+                        error: error.to_string(),
+                    })
+                });
+            }
+            error.into()
+        })
     }
 
     fn check_source(&self, source: &IndexSource) -> Result<(), LibraryError> {
@@ -183,8 +208,8 @@ impl TenantLibrary {
         Ok(())
     }
 
-    /// The records of a source, all checked before the first text is embedded.
-    async fn records(&self, source: &IndexSource) -> Result<Vec<Record>, LibraryError> {
+    /// The records of a source without their vectors, all checked before anything is asked.
+    fn records(&self, source: &IndexSource) -> Result<Vec<Record>, LibraryError> {
         let shared = self.shared_metadata(source)?;
         let key_of = keys_of(&self.tenant, &source.id);
         let mut records = Vec::with_capacity(source.passages.len());
@@ -196,6 +221,11 @@ impl TenantLibrary {
             self.index.collection.check_before_embedding(&record)?;
             records.push(record);
         }
+        Ok(records)
+    }
+
+    /// Gives the records their vectors, a batch of texts at a time.
+    async fn embed(&self, records: &mut [Record]) -> Result<(), LibraryError> {
         for batch in records.chunks_mut(self.index.batch_size) {
             let texts: Vec<&str> = batch
                 .iter()
@@ -206,7 +236,7 @@ impl TenantLibrary {
                 record.vector = vector;
             }
         }
-        Ok(records)
+        Ok(())
     }
 
     /// What every passage of a source holds, but its number: the source's metadata, and over it the

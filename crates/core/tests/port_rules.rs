@@ -893,3 +893,47 @@ async fn a_dense_only_store_answers_hybrid_densely_and_refuses_lexical() {
     }
     assert_eq!(embedder.calls(), before);
 }
+
+#[tokio::test]
+async fn a_store_that_could_never_take_a_source_out_is_refused_at_once() {
+    struct WriteOnly;
+    impl Meddle for WriteOnly {
+        fn capabilities(&self, mut can: Capabilities) -> Capabilities {
+            can.replace = Replace::DeleteThenWrite;
+            can.delete_matching = None;
+            can.scan = false;
+            can
+        }
+    }
+    let store = Store::new(Meddling::new(WriteOnly));
+    let spec = shelfward_core::library::LibrarySpec::new(name());
+    let error = LibraryIndex::ensure(&store, spec, Arc::new(TestEmbedder::default()))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, LibraryError::Store(e) if matches!(e.kind(), ErrorKind::Unsupported(_)))
+    );
+}
+
+#[tokio::test]
+async fn a_write_that_failed_after_it_was_sent_is_told_to_the_observer_and_a_refused_one_is_not() {
+    let events = Arc::new(Events::default());
+    let index = library(&Store::new(Meddling::new(Miscounts))).await;
+    let org = index
+        .with_observer(events.clone(), None)
+        .tenant(tenant("org1"));
+    assert!(org.index_source(source("s1", &[], &["a"])).await.is_err());
+    assert!(events.0.lock().unwrap().is_empty());
+    assert!(
+        org.index_source(source("s1", &["g"], &["a"]))
+            .await
+            .is_err()
+    );
+    let [Event::Failed(failed)] = &events.0.lock().unwrap()[..] else {
+        panic!("one failure")
+    };
+    assert_eq!(
+        (failed.source.as_deref(), failed.change),
+        (Some("s1"), "indexed")
+    );
+}

@@ -33,9 +33,10 @@ pub use write::{IndexReport, TenantLibrary};
 
 pub(crate) use own::hex;
 
+use crate::capabilities::Replace;
 use crate::checked::CheckedCollection;
 use crate::embed::Embedder;
-use crate::error::{Operation, StoreError};
+use crate::error::{ErrorKind, Operation, StoreError};
 use crate::names::{CollectionName, TenantId};
 use crate::observer::{DigestKey, Event, Observer};
 use crate::port::Collection;
@@ -134,7 +135,7 @@ impl LibraryIndex {
     /// # Errors
     /// [`LibraryError::Store`] where there is no such collection, or where it holds vectors of
     /// another embedder or width, both named; [`Refusal::NoLibrary`] where the collection lacks the
-    /// library's fields.
+    /// library's fields; `Unsupported` on a store that could never take a source out again.
     pub async fn open(
         store: &Store,
         name: &CollectionName,
@@ -180,6 +181,16 @@ impl LibraryIndex {
         }
         spec.check_serves(&asked)
             .map_err(|e| StoreError::new(Operation::Open, e).on(&spec.name))?;
+        let can = collection.capabilities();
+        if can.replace != Replace::Atomic && can.delete_matching.is_none() && !can.scan {
+            // Found out at the first write, it would be found out with half a library filed.
+            let needs = "a library, which needs an atomic replace, a delete by filter or a scan";
+            return Err(
+                StoreError::new(Operation::Open, ErrorKind::Unsupported(needs))
+                    .on(&collection.spec().name)
+                    .into(),
+            );
+        }
         Ok(Self {
             collection,
             embedder,

@@ -4,8 +4,7 @@
 
 pub mod capabilities;
 mod ceilings;
-#[doc(hidden)]
-pub mod checked;
+mod checked;
 mod embed;
 mod error;
 pub mod filter;

@@ -141,12 +141,14 @@ fn test(store: &str, options: &Options) -> Command {
 
 fn bar(store: &str) -> ProgressBar {
     if !watched() {
+        eprintln!("{store}: building and running the suite");
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();
     let style = ProgressStyle::with_template("{prefix:10} {bar:30} {pos}/{len} {msg}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.set_prefix(store.to_owned());
+    bar.set_message("building the suite");
     bar.enable_steady_tick(Duration::from_millis(120));
     bar
 }

@@ -26,9 +26,31 @@ pub struct CaseInfo {
     pub of_the_handle: bool,
     /// Whether a store of these capabilities can do what the case asks. One that cannot must refuse.
     pub needs: fn(&Capabilities) -> bool,
+    /// Where the case has nothing to ask of a store, so that it is not run.
+    pub(crate) applies: Applies,
+}
+
+/// To which stores a case applies.
+#[derive(Clone, Copy)]
+pub(crate) enum Applies {
+    /// To all.
+    Always,
+    /// To those of these capabilities; elsewhere there is no promise to keep, nor one to refuse.
+    Where(fn(&Capabilities) -> bool, &'static str),
+    /// To those that are reached over a network.
+    Servers,
 }
 
 impl CaseInfo {
+    /// Why the case has nothing to ask of such a store, if it has not.
+    pub(crate) fn not_run(&self, can: &Capabilities, server: bool) -> Option<&'static str> {
+        match self.applies {
+            Applies::Where(applies, otherwise) if !applies(can) => Some(otherwise),
+            Applies::Servers if !server => Some("the store is in the process"),
+            _ => None,
+        }
+    }
+
     /// The group.
     pub fn group(&self) -> &str {
         self.id.split_once('/').map_or(&self.id, |(group, _)| group)
@@ -46,6 +68,7 @@ impl Case {
             kills: &[],
             of_the_handle: false,
             needs: |_| true,
+            applies: Applies::Always,
         };
         Self {
             info,
@@ -68,6 +91,22 @@ impl Case {
     /// Says what a store must be capable of; one that is not must refuse.
     pub(crate) fn needs(mut self, needs: fn(&Capabilities) -> bool) -> Self {
         self.info.needs = needs;
+        self
+    }
+
+    /// Says to which stores the case applies, and of the others why not.
+    pub(crate) fn only_where(
+        mut self,
+        applies: fn(&Capabilities) -> bool,
+        otherwise: &'static str,
+    ) -> Self {
+        self.info.applies = Applies::Where(applies, otherwise);
+        self
+    }
+
+    /// Says that the case is about what lies between a client and a server.
+    pub(crate) fn of_servers(mut self) -> Self {
+        self.info.applies = Applies::Servers;
         self
     }
 

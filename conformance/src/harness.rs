@@ -130,12 +130,18 @@ impl Prepared {
                 report.left_behind
             ));
         }
+        let silent = report.silent_groups();
         if let Some(file) = &self.report {
             let written = serde_json::to_vec_pretty(&report).map_err(std::io::Error::from);
             if let Err(problem) = written.and_then(|json| std::fs::write(file, json)) {
                 note(&format!("the report could not be written: {problem}"));
                 return ExitCode::from(2);
             }
+        }
+        // A group that asked nothing proves nothing, which is no success.
+        if !conclusion.has_failed() && !silent.is_empty() {
+            note(&format!("no case was run of {}", silent.join(", ")));
+            return ExitCode::from(2);
         }
         conclusion.exit_code()
     }

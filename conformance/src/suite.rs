@@ -11,7 +11,7 @@ use crate::context::{Context, WIDTH};
 use crate::gaps::KnownGaps;
 use crate::report::{CaseReport, Report};
 use crate::store::StoreUnderTest;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Checked, Finding, Verdict};
 
 /// The seed of the random cases, unless another is given.
 pub const DEFAULT_SEED: u64 = 0x5e1f;
@@ -110,34 +110,49 @@ impl Suite {
     }
 
     /// Runs one case.
-    pub async fn run(&self, case: &Case) -> CaseReport {
+    pub async fn run(&self, case: &Arc<Case>) -> CaseReport {
         let begun = Instant::now();
-        let ran = tokio::time::timeout(PATIENCE, (case.run)(self.context.clone())).await;
-        let found = ran.unwrap_or_else(|_| {
-            Err(Finding::errors(format!(
-                "did not end within {} s",
-                PATIENCE.as_secs()
-            )))
-        });
+        let info = case.info();
+        let gap = self.gaps.of(&info.id);
+        let skipped = info.not_run(&self.capabilities, self.context.is_server());
+        let found = match skipped {
+            Some(why) => Err(Finding::new(Verdict::NotRun, why)),
+            None => self.found(case).await,
+        };
         let (verdict, message) = match found {
             Ok(()) => (Verdict::Honours, String::new()),
             Err(finding) => (finding.verdict, finding.message),
         };
-        let info = case.info();
-        let gap = self.gaps.of(&info.id);
-        let by_capability = if (info.needs)(&self.capabilities) {
-            Verdict::Honours
-        } else {
-            Verdict::Refuses
+        let by_itself = match skipped {
+            Some(_) => Verdict::NotRun,
+            None if (info.needs)(&self.capabilities) => Verdict::Honours,
+            None => Verdict::Refuses,
         };
         CaseReport {
             id: info.id.clone(),
             group: info.group().to_owned(),
             verdict,
-            expected: gap.map_or(by_capability, |gap| gap.verdict),
+            expected: gap.map_or(by_itself, |gap| gap.verdict),
             message,
             known_gap: gap.map(|gap| gap.reason.clone()),
             millis: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// What a case finds, in a task of its own: one that panics or hangs is a finding, not an end.
+    async fn found(&self, case: &Arc<Case>) -> Checked {
+        let (case, context) = (case.clone(), self.context.clone());
+        let mut task = tokio::spawn(async move { (case.run)(context).await });
+        match tokio::time::timeout(PATIENCE, &mut task).await {
+            Ok(Ok(found)) => found,
+            Ok(Err(ended)) => Err(Finding::errors(format!("it panicked: {ended}"))),
+            Err(_) => {
+                task.abort();
+                let patience = PATIENCE.as_secs();
+                Err(Finding::errors(format!(
+                    "did not end within {patience} s"
+                )))
+            }
         }
     }
 

@@ -24,6 +24,8 @@ pub enum Verdict {
     Misorders,
     /// It fails, or takes what it must refuse.
     Errors,
+    /// The case does not apply to it, for a reason that is given. Never so in silence.
+    NotRun,
 }
 
 impl Verdict {
@@ -37,6 +39,7 @@ impl Verdict {
             Self::Miscounts => "miscounts",
             Self::Misorders => "misorders",
             Self::Errors => "errors",
+            Self::NotRun => "not run",
         }
     }
 }

@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use shelfward_core::filter::Matcher;
 use shelfward_core::{
     Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Found,
     Hit, Include, Key, Leg, MAX_PREFIX_EXPANSIONS, MetadataPatch, NarrowFilter, Operation, Page,
@@ -214,6 +215,7 @@ impl Collection for MemoryCollection {
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
         let rows = self.read(Operation::Fetch)?;
+        let within = Matcher::new(within);
         let record = |key| {
             rows.records
                 .get(key)
@@ -269,6 +271,7 @@ impl Collection for MemoryCollection {
     ) -> Result<Page> {
         let after = after.map(|cursor| self.key_of(cursor)).transpose()?;
         let rows = self.read(Operation::Scan)?;
+        let filter = Matcher::new(filter);
         let matching = rows
             .after(after.as_ref())
             .filter(|record| filter.matches(&record.metadata));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use shelfward_core::filter::Matcher;
 use shelfward_core::{Filter, MAX_PREFIX_EXPANSIONS, Match, QueryWord, Record, Text};
 
 use crate::dense::top;
@@ -27,9 +28,10 @@ pub(crate) fn best<'a>(
         .collect();
     let statistics = Statistics::over(&documents);
     statistics.check_expansions(words)?;
+    let matcher = Matcher::new(filter);
     let scored = documents.iter().filter_map(|document| {
         let score = statistics.score(document, words, matching)?;
-        filter
+        matcher
             .matches(&document.record.metadata)
             .then_some((score, document.record))
     });

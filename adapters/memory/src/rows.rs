@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use shelfward_core::filter::Matcher;
 use shelfward_core::{CollectionSpec, Filter, Key, MetadataError, MetadataPatch, Record};
 
 /// The records of a collection, in the order of their keys: the order of scans and of ties.
@@ -24,9 +25,10 @@ impl Rows {
     }
 
     pub(crate) fn matching<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a Record> {
+        let matcher = Matcher::new(filter);
         self.records
             .values()
-            .filter(|record| filter.matches(&record.metadata))
+            .filter(move |record| matcher.matches(&record.metadata))
     }
 
     pub(crate) fn after<'a>(&'a self, key: Option<&Key>) -> impl Iterator<Item = &'a Record> {
@@ -45,16 +47,18 @@ impl Rows {
     /// Removes what the filter matches; answers how many there were.
     pub(crate) fn remove_matching(&mut self, filter: &Filter) -> usize {
         let before = self.records.len();
+        let matcher = Matcher::new(filter);
         self.records
-            .retain(|_, record| !filter.matches(&record.metadata));
+            .retain(|_, record| !matcher.matches(&record.metadata));
         before - self.records.len()
     }
 
     /// Patches what the filter matches; answers how many there were.
     pub(crate) fn patch_matching(&mut self, filter: &Filter, patch: &MetadataPatch) -> usize {
         let mut patched = 0;
+        let matcher = Matcher::new(filter);
         for record in self.records.values_mut() {
-            if filter.matches(&record.metadata) {
+            if matcher.matches(&record.metadata) {
                 record.metadata = Arc::new(patch.apply(&record.metadata));
                 patched += 1;
             }

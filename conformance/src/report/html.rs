@@ -16,7 +16,10 @@ pub fn html(reports: &[Report]) -> String {
     for report in reports {
         page += &format!("<tr><th>{}</th>", escaped(&report.store));
         for group in &groups {
-            let cases = || report.cases.iter().filter(|case| case.group == *group);
+            let cases = || {
+                let of_group = report.cases.iter().filter(|case| case.group == *group);
+                of_group.filter(|case| case.ran() || !case.as_expected())
+            };
             let (all, odd) = (
                 cases().count(),
                 cases().filter(|case| !case.as_expected()).count(),
@@ -44,7 +47,11 @@ pub fn html(reports: &[Report]) -> String {
             let anchor = escaped(&format!("{}-{group}", report.store));
             page += &format!("<details id=\"{anchor}\"><summary>{anchor}</summary><ul>\n");
             for case in report.cases.iter().filter(|case| case.group == group) {
-                let class = if case.as_expected() { "good" } else { "bad" };
+                let class = match (case.as_expected(), case.ran()) {
+                    (false, _) => "bad",
+                    (true, true) => "good",
+                    (true, false) => "none",
+                };
                 page += &format!(
                     "<li class=\"{class}\"><code>{}</code> {} {}</li>\n",
                     escaped(&case.id),
@@ -61,7 +68,7 @@ pub fn html(reports: &[Report]) -> String {
 const HEAD: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n\
 <title>Conformance</title>\n<style>\
 body{font:14px system-ui;margin:2rem}td,th{padding:.3rem .6rem;text-align:left}\
-.good{color:#176b2c}.gap{color:#8a5a00}.bad{color:#a01414;font-weight:bold}</style>\n<h1>Conformance</h1>\n";
+.good{color:#176b2c}.gap{color:#8a5a00}.bad{color:#a01414;font-weight:bold}.none{color:#666}</style>\n<h1>Conformance</h1>\n";
 
 // A cell opens the cases behind it.
 const SCRIPT: &str = "<script>addEventListener('hashchange',()=>{\

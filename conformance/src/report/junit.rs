@@ -6,17 +6,25 @@ pub fn junit(reports: &[Report]) -> String {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     for report in reports {
         let failures = report.unexpected().count();
+        let skipped = report
+            .cases
+            .iter()
+            .filter(|case| !case.ran() && case.as_expected());
         xml += &format!(
-            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\">\n",
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\" skipped=\"{}\">\n",
             escaped(&report.store),
             report.cases.len(),
+            skipped.count(),
         );
         for case in &report.cases {
             let seconds = std::time::Duration::from_millis(case.millis).as_secs_f64();
             let (group, id) = (escaped(&case.group), escaped(&case.id));
             xml +=
                 &format!("    <testcase classname=\"{group}\" name=\"{id}\" time=\"{seconds:.3}\"");
-            if case.as_expected() {
+            if !case.ran() && case.as_expected() {
+                let message = escaped(&case.message);
+                xml += &format!(">\n      <skipped message=\"{message}\"/>\n    </testcase>\n");
+            } else if case.as_expected() {
                 xml += "/>\n";
             } else {
                 let message = escaped(&case.message);

@@ -54,7 +54,7 @@ pub struct CaseReport {
     /// What was found.
     pub verdict: Verdict,
     /// What was expected: `honours`, `refuses` where the capabilities exclude the thing, or the
-    /// verdict of a known gap.
+    /// verdict of a known gap; `notRun` where the case has nothing to ask of such a store.
     pub expected: Verdict,
     /// What was expected and got, where it departs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -70,6 +70,11 @@ impl CaseReport {
     /// Whether the case found what was expected.
     pub fn as_expected(&self) -> bool {
         self.verdict == self.expected
+    }
+
+    /// Whether the store was asked anything.
+    pub fn ran(&self) -> bool {
+        self.verdict != Verdict::NotRun
     }
 }
 
@@ -106,7 +111,18 @@ impl Report {
         self.cases.iter().filter(|case| !case.as_expected())
     }
 
-    /// The groups that ran, in order.
+    /// The groups of which no case asked the store anything.
+    pub fn silent_groups(&self) -> Vec<&str> {
+        let mut groups = self.groups();
+        groups.retain(|group| {
+            self.cases
+                .iter()
+                .all(|case| case.group != *group || !case.ran())
+        });
+        groups
+    }
+
+    /// The groups that were selected, in order.
     pub fn groups(&self) -> Vec<&str> {
         let mut groups: Vec<&str> = self.cases.iter().map(|case| case.group.as_str()).collect();
         groups.sort_unstable();

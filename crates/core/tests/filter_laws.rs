@@ -10,7 +10,9 @@ use std::hash::{Hash, Hasher};
 use common::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use shelfward_core::filter::{FilterProblem, FilterSupport, Node, Op, all_of, any_of, key, not};
+use shelfward_core::filter::{
+    FilterProblem, FilterSupport, Matcher, Node, Op, all_of, any_of, key, not,
+};
 use shelfward_core::{Filter, Kind, List, Metadata, MetadataKey, Scalar, Value};
 
 fn one(name: &str, value: impl Into<Value>) -> Metadata {
@@ -636,6 +638,32 @@ fn texts_are_ordered_by_unicode_scalar_value() {
         for high in &ordered[at + 1..] {
             let (low, high) = (Scalar::text(*low).unwrap(), Scalar::text(*high).unwrap());
             assert_eq!(low.compare(&high), Some(Ordering::Less), "{low:?} {high:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(512))]
+
+    #[test]
+    fn a_matcher_answers_what_the_filter_does(filter in filters(), metadata in metadata()) {
+        prop_assert_eq!(Matcher::new(&filter).matches(&metadata), filter.matches(&metadata));
+    }
+
+    #[test]
+    fn a_matcher_of_long_lists_answers_what_the_filter_does(
+        key in keys(),
+        values in prop::collection::vec(scalars(), 5..40),
+        metadata in metadata(),
+    ) {
+        for builder in [
+            shelfward_core::filter::key(key).is_in(values.clone()),
+            shelfward_core::filter::key(key).not_in(values.clone()),
+            not(shelfward_core::filter::key(key).is_in(values.clone())),
+            shelfward_core::filter::key(key).all(values.clone()),
+        ] {
+            let filter = built(builder);
+            prop_assert_eq!(Matcher::new(&filter).matches(&metadata), filter.matches(&metadata));
         }
     }
 }

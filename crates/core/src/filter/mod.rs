@@ -37,6 +37,7 @@ mod fold;
 #[cfg(test)]
 mod fold_tests;
 mod limits;
+mod matcher;
 mod matches;
 mod narrow;
 mod parse;
@@ -49,5 +50,6 @@ pub use build::{FilterBuilder, KeyBuilder, Operand, all_of, any_of, key, not};
 pub use error::{FilterError, FilterProblem};
 pub(crate) use fold::exact_float;
 pub use limits::FilterLimits;
+pub use matcher::Matcher;
 pub use narrow::NarrowFilter;
 pub use pushdown::{FilterSupport, Pushdown};

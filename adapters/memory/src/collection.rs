@@ -132,6 +132,9 @@ impl MemoryCollection {
                 if self.capabilities.lexical.is_none() {
                     return Err(self.unsupported(Operation::Search, "lexical search"));
                 }
+                if leg.filter.never_matches() {
+                    return Ok(Found::nothing());
+                }
                 let partition = self.pinned_partition(&leg.filter)?;
                 let records = rows
                     .records

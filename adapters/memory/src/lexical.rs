@@ -22,6 +22,7 @@ pub(crate) fn best<'a>(
     filter: &Filter,
     k: usize,
 ) -> Result<Vec<(f64, &'a Record)>, TooManyExpansions> {
+    let words = &counted(words)[..];
     let documents: Vec<Document<'a>> = partition
         .filter(|record| record.text.is_some())
         .map(|record| Document::new(record, words))
@@ -38,6 +39,26 @@ pub(crate) fn best<'a>(
     Ok(top(scored, k))
 }
 
+/// A word of the query, and how often the query says it: each time adds its score.
+struct Asked<'q> {
+    word: &'q QueryWord,
+    times: f64,
+}
+
+/// The distinct words of a query, in its order.
+fn counted(words: &[QueryWord]) -> Vec<Asked<'_>> {
+    let mut places: HashMap<&QueryWord, usize> = HashMap::new();
+    let mut asked: Vec<Asked<'_>> = Vec::new();
+    for word in words {
+        let at = *places.entry(word).or_insert(asked.len());
+        match asked.get_mut(at) {
+            Some(again) => again.times += 1.0,
+            None => asked.push(Asked { word, times: 1.0 }),
+        }
+    }
+    asked
+}
+
 /// A prefix of the query begins more stored words than a store may stand it for.
 pub(crate) struct TooManyExpansions {
     pub(crate) given: usize,
@@ -50,12 +71,12 @@ struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    fn new(record: &'a Record, words: &[QueryWord]) -> Self {
+    fn new(record: &'a Record, words: &[Asked<'_>]) -> Self {
         let mut counts = HashMap::new();
         for stored in record
             .words
             .iter()
-            .filter(|stored| words.iter().any(|w| finds(w, stored)))
+            .filter(|stored| words.iter().any(|asked| finds(asked.word, stored)))
         {
             *counts.entry(stored).or_insert(0) += 1;
         }
@@ -98,8 +119,8 @@ impl<'a> Statistics<'a> {
         }
     }
 
-    fn check_expansions(&self, words: &[QueryWord]) -> Result<(), TooManyExpansions> {
-        for word in words.iter().filter(|word| word.prefix) {
+    fn check_expansions(&self, words: &[Asked<'_>]) -> Result<(), TooManyExpansions> {
+        for Asked { word, .. } in words.iter().filter(|asked| asked.word.prefix) {
             let given = self
                 .holders
                 .keys()
@@ -114,13 +135,14 @@ impl<'a> Statistics<'a> {
 
     /// The sum over the query's words, each repeated one again; `None` where the record does not
     /// match. A word that several stored words satisfy counts by the best of them.
-    fn score(&self, document: &Document<'a>, words: &[QueryWord], matching: Match) -> Option<f64> {
-        let best_of = |word: &QueryWord| {
+    fn score(&self, document: &Document<'a>, words: &[Asked<'_>], matching: Match) -> Option<f64> {
+        let best_of = |asked: &Asked<'_>| {
             let found = document
                 .counts
                 .iter()
-                .filter(|(stored, _)| finds(word, stored));
-            let scores = found.map(|(stored, count)| self.term(document, stored, *count));
+                .filter(|(stored, _)| finds(asked.word, stored));
+            let scores =
+                found.map(|(stored, count)| self.term(document, stored, *count) * asked.times);
             scores.fold(None, |best: Option<f64>, score| {
                 Some(best.map_or(score, |b| b.max(score)))
             })

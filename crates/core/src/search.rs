@@ -298,7 +298,7 @@ impl Replaced {
 }
 
 /// Changes to metadata: keys to set, and keys to remove.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct MetadataPatch(BTreeMap<MetadataKey, Option<Value>>);
 
 impl MetadataPatch {
@@ -346,6 +346,13 @@ impl MetadataPatch {
             };
         }
         patched
+    }
+}
+
+/// Shows the keys, never the values.
+impl fmt::Debug for MetadataPatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
     }
 }
 

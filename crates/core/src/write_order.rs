@@ -156,19 +156,23 @@ impl WriteOrder {
 }
 
 impl Queue {
+    /// Whether somebody who holds or waits stands in the way of a claim.
+    fn excludes(&self, claim: &Claim) -> bool {
+        self.holders.iter().any(|(_, held)| held.excludes(claim))
+            || self
+                .waiters
+                .iter()
+                .any(|earlier| earlier.claim.excludes(claim))
+    }
+
     /// Moves every waiter that nobody before it excludes to the holders.
     fn grant(&mut self) -> Vec<Waker> {
         let mut woken = Vec::new();
         let mut still: VecDeque<Waiter> = VecDeque::new();
         for waiter in std::mem::take(&mut self.waiters) {
-            let held = self
-                .holders
-                .iter()
-                .any(|(_, claim)| claim.excludes(&waiter.claim));
-            let behind = still
-                .iter()
-                .any(|earlier| earlier.claim.excludes(&waiter.claim));
-            if held || behind {
+            let held = |(_, claim): &(u64, Claim)| claim.excludes(&waiter.claim);
+            let before = |earlier: &Waiter| earlier.claim.excludes(&waiter.claim);
+            if self.holders.iter().any(held) || still.iter().any(before) {
                 still.push_back(waiter);
             } else {
                 self.holders.push((waiter.ticket, waiter.claim));
@@ -209,13 +213,17 @@ impl Future for Waiting {
             (None, Some(claim)) => {
                 let ticket = queue.next_ticket;
                 queue.next_ticket += 1;
-                queue.waiters.push_back(Waiter {
-                    ticket,
-                    claim,
-                    waker: context.waker().clone(),
-                });
-                // Others that this lets through are none: only this one is new.
-                let _ = queue.grant();
+                // Only this one is new, so nobody else can have been let through.
+                if queue.excludes(&claim) {
+                    let waker = context.waker().clone();
+                    queue.waiters.push_back(Waiter {
+                        ticket,
+                        claim,
+                        waker,
+                    });
+                } else {
+                    queue.holders.push((ticket, claim));
+                }
                 this.ticket = Some(ticket);
                 ticket
             }

@@ -568,3 +568,81 @@ async fn a_write_dropped_at_any_step_happened_or_did_not_and_never_happens_later
         "{outcomes:?}"
     );
 }
+
+#[tokio::test]
+async fn a_filter_that_nothing_can_match_answers_nothing_in_every_mode() {
+    let year = Field::new(MetadataKey::new("year").unwrap(), FieldKind::Integer);
+    let spec = LibrarySpec::new(name()).with_fields([year]);
+    let index = LibraryIndex::ensure(&memory(), spec, Arc::new(TestEmbedder::default()))
+        .await
+        .unwrap();
+    index
+        .tenant(tenant("org1"))
+        .index_source(source("s1", &["g"], &["alpha"]))
+        .await
+        .unwrap();
+    for json in [
+        r#"{"year":"2020"}"#,
+        r#"{"$or":[]}"#,
+        r#"{"year":{"$all":[1.5]}}"#,
+        r#"{"year":{"$in":["x"]}}"#,
+        r#"{"$or":[{"year":"a"},{"year":true}]}"#,
+    ] {
+        for mode in [Mode::Dense, Mode::Hybrid, Mode::Lexical] {
+            let filter = Filter::from_json(json).unwrap();
+            let request = SearchRequest::new("alpha").filter(filter).mode(mode);
+            let answer = index
+                .search(&scope("org1", &["g"]), &request)
+                .await
+                .unwrap();
+            assert!(
+                answer.passages.is_empty() && answer.complete,
+                "{json} {mode:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_re_filing_while_a_replace_runs_is_not_undone() {
+    let store = memory();
+    let index = library(&store).await;
+    let org = index.tenant(tenant("org1"));
+    let filed = || {
+        source("s1", &["g"], &["a"])
+            .folder("public")
+            .title("A")
+            .tags(["x"])
+    };
+    org.index_source(filed()).await.unwrap();
+    let slow = TestEmbedder {
+        yields: 3,
+        ..TestEmbedder::default()
+    };
+    let slow = LibraryIndex::open(&store, &name(), Arc::new(slow))
+        .await
+        .unwrap()
+        .tenant(tenant("org1"));
+    let mut replace = Box::pin(slow.index_source(filed()));
+    assert!((&mut replace).now_or_never().is_none());
+    let change = ScopeChange::new().folder("archive").tags(["hold"]);
+    org.set_source_scope(&id("s1"), &change).await.unwrap();
+    assert!(replace.await.unwrap_err().is_conflict());
+    let answer = index
+        .search(
+            &scope("org1", &["g"]),
+            &SearchRequest::new("a").tags(["hold"]),
+        )
+        .await
+        .unwrap();
+    assert_eq!(answer.passages[0].folder_id.as_deref(), Some("archive"));
+    // What says the same as was decided meanwhile is indexed.
+    org.index_source(
+        source("s1", &["g"], &["a"])
+            .folder("archive")
+            .title("A")
+            .tags(["hold"]),
+    )
+    .await
+    .unwrap();
+}

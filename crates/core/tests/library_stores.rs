@@ -114,7 +114,8 @@ async fn odd_answers_of_a_store_are_errors_or_mended() {
         found.hits[1] = found.hits[0].clone();
         found
     });
-    assert_eq!(twice.await.unwrap(), ["s1#0"]);
+    // The one whose place it took is asked for again.
+    assert_eq!(twice.await.unwrap().len(), 2);
     let backwards = odd_answer(|mut found| {
         found.hits.reverse();
         found

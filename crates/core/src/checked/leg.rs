@@ -145,7 +145,7 @@ impl CheckedCollection {
                 looked_at_again.then(|| (words.clone(), *matching))
             }
         };
-        if leg.top_k == 0 || filter.is_nothing() {
+        if leg.top_k == 0 || filter.never_matches() {
             return Ok(None);
         }
         let split = self.inner.pushdown(&filter);
@@ -188,7 +188,7 @@ impl CheckedCollection {
             && filter
                 .pinned(key.as_str())
                 .is_none_or(|values| values.len() != 1)
-            && !filter.is_nothing()
+            && !filter.never_matches()
         {
             return refuse(ErrorKind::Invalid(format!(
                 "a lexical search must pin {key} by one $eq, since its statistics are kept for each"
@@ -278,7 +278,12 @@ impl CheckedCollection {
     fn keep(&self, run: &Run, hits: Vec<Hit>, check: Check<'_>) -> (Vec<Hit>, Vec<Dropped>) {
         let mut kept = Vec::with_capacity(hits.len().min(run.top_k));
         let mut dropped = Vec::new();
+        let mut seen = HashSet::with_capacity(hits.len());
+        // A hit that is answered twice is one hit, and what it took the place of is asked for again.
         for hit in hits {
+            if !seen.insert(hit.key.clone()) {
+                continue;
+            }
             // What the engine is not asked to filter is no fault of its filter, and not told on.
             let asked = run
                 .residual

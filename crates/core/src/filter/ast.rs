@@ -127,6 +127,17 @@ impl Filter {
         matches!(&self.node, Node::Or(children) if children.is_empty())
     }
 
+    /// Whether the filter can be seen to match nothing, as a test that its field's kind cannot hold
+    /// does in an "and". `false` says nothing.
+    pub fn never_matches(&self) -> bool {
+        match &self.node {
+            Node::And(children) => children.iter().any(Self::never_matches),
+            Node::Or(children) => children.iter().all(Self::never_matches),
+            Node::Test(test) => matches!(test.op(), Op::In(values) if values.is_empty()),
+            Node::Not(_) => false,
+        }
+    }
+
     /// Every test in the filter, left to right.
     pub fn tests(&self) -> Vec<&Test> {
         let mut found = Vec::new();

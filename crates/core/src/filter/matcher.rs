@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use super::{Filter, Node, Op};
 use crate::metadata::{Metadata, Scalar, Value};
 
-/// A filter made ready for many records: long lists of `$in` and `$nin` are looked up, not walked.
+/// A filter made ready for many records: long lists of `$in`, `$nin` and `$all` are looked up, not walked.
 ///
 /// It answers what [`Filter::matches`] answers. A reader in thousands of groups would otherwise cost
 /// every record thousands of comparisons.
@@ -75,6 +75,13 @@ impl Step<'_> {
             Self::And(steps) => steps.iter().all(|step| step.matches(metadata)),
             Self::Or(steps) => steps.iter().any(|step| step.matches(metadata)),
             Self::Not(step) => !step.matches(metadata),
+            Self::Test {
+                key,
+                op: Op::All(values),
+            } if values.len() > FEW => {
+                let held: HashSet<&Scalar> = elements(key).iter().collect();
+                values.iter().all(|value| held.contains(value))
+            }
             Self::Test { key, op } => op.holds(elements(key)),
             Self::Among {
                 key,

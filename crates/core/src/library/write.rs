@@ -63,7 +63,9 @@ impl TenantLibrary {
     ///
     /// Embedding takes its time, and the source may be re-scoped or removed meanwhile. Indexing it
     /// with what was decided before would undo that, so such a call fails with
-    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) and writes nothing.
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) and writes nothing. This guards a source
+    /// that was there when the call began; one that was filed and removed again meanwhile is filed
+    /// anew.
     ///
     /// # Errors
     /// [`LibraryError::Refused`], [`LibraryError::Metadata`], those of the embedder and the store.
@@ -76,7 +78,10 @@ impl TenantLibrary {
         let before = collection.metadata_of(&first, selector.filter()).await?;
         self.embed(&mut records).await?;
         let batch = self.index.batch_size;
-        let still = |now: Option<&Metadata>| still_stands(before.as_deref(), now, &source.groups);
+        let written = records.first().map(|record| record.metadata.clone());
+        let still = |now: Option<&Metadata>| {
+            still_stands(before.as_deref(), now, written.as_deref(), &source.groups)
+        };
         let replaced = collection
             .replace_unit(&selector, &records, batch, &first, &still)
             .await;
@@ -290,28 +295,36 @@ fn json(metadata: &Metadata) -> String {
     serde_json::to_string(metadata).unwrap_or_default()
 }
 
-/// Whether indexing with these groups does not undo what another writer decided since `before`.
+/// Whether writing this does not undo what another writer decided since `before`: a removal, other
+/// groups, another place.
 fn still_stands(
     before: Option<&Metadata>,
     now: Option<&Metadata>,
+    written: Option<&Metadata>,
     groups: &[AccessGroup],
 ) -> Result<(), &'static str> {
-    let held = |metadata: Option<&Metadata>| metadata.and_then(|m| m.get(ACL_GROUPS).cloned());
-    match (held(before), held(now)) {
-        (Some(_), None) => Err("the source was removed while it was indexed"),
-        (before, Some(now)) if before.as_ref() != Some(&now) => {
-            // Narrower than, or as narrow as, what was decided meanwhile undoes nothing of it.
-            let within = groups
-                .iter()
-                .all(|group| now.elements().contains(&Scalar::from(group)));
-            if within {
-                Ok(())
-            } else {
-                Err("the source was re-scoped while it was indexed")
-            }
-        }
-        _ => Ok(()),
+    let held = |metadata: Option<&Metadata>, key| metadata.and_then(|m| m.get(key).cloned());
+    let Some(now) = now else {
+        return match before {
+            Some(_) => Err("the source was removed while it was indexed"),
+            None => Ok(()),
+        };
+    };
+    let changed = |key| held(before, key) != held(Some(now), key);
+    // Narrower than, or as narrow as, what was decided meanwhile undoes nothing of it.
+    let allowed = now.get(ACL_GROUPS).map_or(&[][..], Value::elements);
+    let within = groups
+        .iter()
+        .all(|group| allowed.contains(&Scalar::from(group)));
+    if changed(ACL_GROUPS) && !within {
+        return Err("the source was re-scoped while it was indexed");
     }
+    let undone =
+        |key| before.is_some() && changed(key) && held(written, key) != held(Some(now), key);
+    if [FOLDER_ID, TAGS, TITLE].into_iter().any(undone) {
+        return Err("the source was filed elsewhere while it was indexed");
+    }
+    Ok(())
 }
 
 /// A passage's own metadata, over it the source's, over both the own keys.

@@ -37,16 +37,13 @@ pub(crate) enum Applies {
     Always,
     /// To those of these capabilities; elsewhere there is no promise to keep, nor one to refuse.
     Where(fn(&Capabilities) -> bool, &'static str),
-    /// To those that are reached over a network.
-    Servers,
 }
 
 impl CaseInfo {
     /// Why the case has nothing to ask of such a store, if it has not.
-    pub(crate) fn not_run(&self, can: &Capabilities, server: bool) -> Option<&'static str> {
+    pub(crate) fn not_run(&self, can: &Capabilities) -> Option<&'static str> {
         match self.applies {
             Applies::Where(applies, otherwise) if !applies(can) => Some(otherwise),
-            Applies::Servers if !server => Some("the store is in the process"),
             _ => None,
         }
     }
@@ -101,12 +98,6 @@ impl Case {
         otherwise: &'static str,
     ) -> Self {
         self.info.applies = Applies::Where(applies, otherwise);
-        self
-    }
-
-    /// Says that the case is about what lies between a client and a server.
-    pub(crate) fn of_servers(mut self) -> Self {
-        self.info.applies = Applies::Servers;
         self
     }
 

@@ -49,15 +49,6 @@ impl Context {
         }))
     }
 
-    /// The store under test, for what only its author can make.
-    pub(crate) fn under_test(&self) -> &dyn StoreUnderTest {
-        &*self.0.store
-    }
-
-    pub(crate) fn is_server(&self) -> bool {
-        self.0.store.is_server()
-    }
-
     pub(crate) fn seed(&self) -> u64 {
         self.0.seed
     }

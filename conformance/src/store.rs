@@ -16,23 +16,6 @@ pub trait StoreUnderTest: Send + Sync {
     /// Those of the store.
     async fn open(&self) -> Result<Arc<dyn VectorStore>>;
 
-    /// Whether the store is reached over a network. One that is has to answer
-    /// [`StoreUnderTest::unreachable`], and [`StoreUnderTest::denied`] where it asks for credentials.
-    fn is_server(&self) -> bool {
-        false
-    }
-
-    /// A handle on an address where nobody answers.
-    fn unreachable(&self) -> Option<Arc<dyn VectorStore>> {
-        None
-    }
-
-    /// A handle with credentials that the server refuses, and the secret among them, which no error
-    /// may show.
-    fn denied(&self) -> Option<(Arc<dyn VectorStore>, String)> {
-        None
-    }
-
     /// Versions worth knowing beside the answers, as `("server", "18.1")`.
     fn versions(&self) -> Vec<(String, String)> {
         Vec::new()

@@ -114,7 +114,7 @@ impl Suite {
         let begun = Instant::now();
         let info = case.info();
         let gap = self.gaps.of(&info.id);
-        let skipped = info.not_run(&self.capabilities, self.context.is_server());
+        let skipped = info.not_run(&self.capabilities);
         let found = match skipped {
             Some(why) => Err(Finding::new(Verdict::NotRun, why)),
             None => self.found(case).await,
@@ -149,9 +149,7 @@ impl Suite {
             Err(_) => {
                 task.abort();
                 let patience = PATIENCE.as_secs();
-                Err(Finding::errors(format!(
-                    "did not end within {patience} s"
-                )))
+                Err(Finding::errors(format!("did not end within {patience} s")))
             }
         }
     }

@@ -192,3 +192,18 @@ async fn a_gap_that_closed_is_not_as_expected() {
         [Verdict::Honours]
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_store_does_not_promise_is_not_run_and_says_why() {
+    let suite = suite(Some(Fault::CreateEmpties), false).await;
+    let case = suite
+        .cases()
+        .iter()
+        .find(|case| case.info().id == "races/reads-during-replace");
+    let found = suite.run(case.unwrap()).await;
+    assert_eq!(
+        (found.verdict, found.as_expected()),
+        (Verdict::NotRun, true)
+    );
+    assert!(found.message.contains("not atomic"), "{}", found.message);
+}

@@ -61,7 +61,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(
         Case::new("lexical/bm25-by-known-values", known_scores)
             .kills(&[Fault::FlatLexicalScores])
-            .needs(serves_bm25),
+            .only_where(serves_bm25, "its lexical scores are of its own rule"),
     );
     cases
 }
@@ -70,9 +70,9 @@ fn serves_prefixes(can: &Capabilities) -> bool {
     can.lexical.is_some_and(|lexical| lexical.prefix)
 }
 
-/// Scores of the store's own are not judged: the case then only asks that the leg is there.
 fn serves_bm25(can: &Capabilities) -> bool {
-    can.lexical.is_some()
+    can.lexical
+        .is_some_and(|lexical| lexical.scoring == Scoring::Bm25)
 }
 
 const FAQ: [(&str, &str); 4] = [
@@ -563,13 +563,6 @@ async fn known_scores(context: Context) -> Checked {
         .await?;
     let found = search(&collection, "rain", Match::Any, false).await?;
     same_ids("rain", &ids(&found), &["rain"])?;
-    if collection
-        .capabilities()
-        .lexical
-        .is_some_and(|l| l.scoring == Scoring::StoreOwn)
-    {
-        return Ok(());
-    }
     let score = found.hits.first().map_or(0.0, |hit| hit.score);
     same_score("one of two", score, std::f64::consts::LN_2)?;
     // Said twice in the query, a word counts twice.

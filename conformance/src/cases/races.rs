@@ -42,7 +42,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("races/narrow-remove", |context| {
             pair(context, Write::Narrow, Write::Remove)
         })
-        .kills(&[Fault::UpdateDoesNothing])
+        .kills(&[Fault::DeleteByFilterDoesNothing])
         .needs(updates),
         Case::new("races/remove-remove", |context| {
             pair(context, Write::Remove, Write::Remove)

@@ -138,7 +138,7 @@ impl CheckedCollection {
 
     /// How many records match, where nobody else writes and the store can say.
     async fn seen(&self, filter: &Filter) -> Result<Option<u64>> {
-        if !self.writes_alone() || filter.is_nothing() {
+        if !self.writes_alone() || filter.never_matches() {
             return Ok(None);
         }
         if self.capabilities().count.is_none() && !self.capabilities().scan {

@@ -185,7 +185,7 @@ impl CheckedCollection {
         operation: Operation,
         selector: &NarrowFilter,
     ) -> Result<Count> {
-        if selector.filter().is_nothing() {
+        if selector.filter().never_matches() {
             return Ok(Count::Exact(0));
         }
         if self.capabilities().delete_matching.is_some() && self.serves_whole(selector.filter()) {
@@ -239,7 +239,7 @@ impl CheckedCollection {
         selector: &NarrowFilter,
         patch: &MetadataPatch,
     ) -> Result<Count> {
-        if selector.filter().is_nothing() {
+        if selector.filter().never_matches() {
             return Ok(Count::Exact(0));
         }
         self.inner.update_metadata(selector, patch).await

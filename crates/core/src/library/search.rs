@@ -1,7 +1,6 @@
 //! Searching: plan, ask, check, rank, fuse.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::answer::{FoundPassage, LegPlace, Legs, Ran, SearchAnswer};
@@ -129,7 +128,7 @@ impl LibraryIndex {
 
     fn answer(&self, request: &SearchRequest, legs: &[Ranked]) -> SearchAnswer {
         let (ran, mut passages) = match legs {
-            [dense, lexical] => (Ran::Hybrid, self.fuse(dense, lexical)),
+            [dense, lexical] => (Ran::Hybrid, self.fuse(dense, lexical, request.top_k)),
             [only] => {
                 let ran = if only.name == "lexical" {
                     Ran::Lexical
@@ -171,31 +170,24 @@ impl LibraryIndex {
         FoundPassage::new(hit, score, legs)
     }
 
-    fn fuse(&self, dense: &Ranked, lexical: &Ranked) -> Vec<FoundPassage> {
-        let ids = |leg: &Ranked| -> Vec<(Option<(Text, u64)>, u32)> {
+    fn fuse(&self, dense: &Ranked, lexical: &Ranked, top_k: usize) -> Vec<FoundPassage> {
+        let ranks = |leg: &Ranked| -> Vec<(Option<(Text, u64)>, u32)> {
             leg.kept.hits.iter().map(passage_id).zip(1..).collect()
         };
-        let by_id = |leg: &Ranked| -> HashMap<Option<(Text, u64)>, usize> {
-            leg.kept.hits.iter().map(passage_id).zip(0..).collect()
-        };
-        let places = [(dense, by_id(dense)), (lexical, by_id(lexical))];
-        let fused = reciprocal_rank_fusion(&ids(dense), &ids(lexical), &FusionWeights::EQUAL);
+        let fused = reciprocal_rank_fusion(&ranks(dense), &ranks(lexical), &FusionWeights::EQUAL);
         fused
             .into_iter()
+            // The legs are deeper than the answer; what is past it is never shown.
+            .take(top_k)
             .filter_map(|fused| {
-                let [in_dense, in_lexical] = places
-                    .each_ref()
-                    .map(|(leg, at)| at.get(&fused.id).and_then(|at| leg.kept.hits.get(*at)));
-                let place = |leg, hit: Option<&Hit>, rank: Option<u32>| {
-                    hit.zip(rank).map(|(hit, rank)| self.place(leg, hit, rank))
-                };
+                let in_dense = fused.dense_rank.zip(dense.at(fused.dense_rank));
+                let in_lexical = fused.sparse_rank.zip(lexical.at(fused.sparse_rank));
                 let legs = Legs {
-                    dense: place(dense, in_dense, fused.dense_rank),
-                    lexical: place(lexical, in_lexical, fused.sparse_rank),
+                    dense: in_dense.map(|(rank, hit)| self.place(dense, hit, rank)),
+                    lexical: in_lexical.map(|(rank, hit)| self.place(lexical, hit, rank)),
                 };
-                in_dense
-                    .or(in_lexical)
-                    .map(|hit| FoundPassage::new(hit, fused.score, legs))
+                let (_, hit) = in_dense.or(in_lexical)?;
+                Some(FoundPassage::new(hit, fused.score, legs))
             })
             .collect()
     }
@@ -253,6 +245,12 @@ impl Ranked {
         let mut seen = std::collections::HashSet::new();
         kept.hits.retain(|hit| seen.insert(passage_id(hit)));
         Self { name, kept }
+    }
+
+    /// The hit of a rank, which is its place in the order.
+    fn at(&self, rank: Option<u32>) -> Option<&Hit> {
+        let place = usize::try_from(rank?.checked_sub(1)?).ok()?;
+        self.kept.hits.get(place)
     }
 }
 

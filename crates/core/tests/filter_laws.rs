@@ -325,6 +325,58 @@ proptest! {
     }
 }
 
+// What can be seen to match nothing.
+
+proptest! {
+    #![proptest_config(config(1024))]
+
+    #[test]
+    fn what_is_seen_to_match_nothing_matches_nothing(
+        filter in prop_oneof![
+            filters(),
+            (keys(), builders()).prop_map(|(k, rest)| built(key(k).is_in([0_i64; 0]).and(rest))),
+            vec(any_of_nothing(), 0..3).prop_map(|parts| built(any_of(parts))),
+        ],
+        records in vec(metadata(), 8),
+    ) {
+        if filter.never_matches() {
+            for metadata in &records {
+                prop_assert!(!filter.matches(metadata), "{:?} matches {:?}", filter, metadata);
+            }
+        }
+    }
+}
+
+/// Filters of which many match nothing.
+fn any_of_nothing() -> impl Strategy<Value = shelfward_core::filter::FilterBuilder> {
+    prop_oneof![
+        Just(any_of([])),
+        keys().prop_map(|k| key(k).is_in([0_i64; 0])),
+        builders().prop_map(|rest| any_of([]).and(rest)),
+    ]
+}
+
+#[test]
+fn some_filters_are_seen_to_match_nothing_and_others_are_not() {
+    for (json, seen) in [
+        (r#"{"$or":[]}"#, true),
+        (r#"{"k":{"$in":[]}}"#, true),
+        (r#"{"k":1,"$or":[]}"#, true),
+        (r#"{"$or":[{"k":{"$in":[]}},{"$or":[]}]}"#, true),
+        (r#"{}"#, false),
+        (r#"{"$and":[]}"#, false),
+        (r#"{"k":{"$all":[]}}"#, false),
+        (r#"{"k":{"$nin":[]}}"#, false),
+        (r#"{"$or":[{"k":1},{"$or":[]}]}"#, false),
+        (r#"{"$not":{"$or":[]}}"#, false),
+        // It matches nothing, which is not seen.
+        (r#"{"$not":{}}"#, false),
+    ] {
+        let filter = Filter::from_json(json).unwrap();
+        assert_eq!(filter.never_matches(), seen, "{json}");
+    }
+}
+
 // Selectors.
 
 proptest! {

@@ -116,6 +116,24 @@ pub trait Meddle: Send + Sync + 'static {
         count
     }
 
+    fn fetched(&self, records: Vec<Option<StoredRecord>>) -> Vec<Option<StoredRecord>> {
+        records
+    }
+
+    fn page(&self, page: Page) -> Page {
+        page
+    }
+
+    /// What a delete, by key or by filter, answers in the place of deleting.
+    fn delete(&self) -> Option<Result<Count>> {
+        None
+    }
+
+    /// What an update answers in the place of updating.
+    fn update(&self) -> Option<Result<Count>> {
+        None
+    }
+
     /// How often each call gives way before it does anything.
     fn yields(&self) -> usize {
         0
@@ -139,9 +157,25 @@ pub struct Asked {
     pub legs: Mutex<Vec<Leg>>,
     pub calls: Mutex<Vec<&'static str>>,
     pub written: Mutex<Vec<Record>>,
+    /// The filters of the calls that are no search.
+    pub within: Mutex<Vec<String>>,
 }
 
 impl Asked {
+    fn note(&self, filter: &Filter) {
+        self.within.lock().unwrap().push(filter.to_string());
+    }
+
+    /// The calls since this was last asked for.
+    pub fn take_calls(&self) -> Vec<&'static str> {
+        std::mem::take(&mut *self.calls.lock().unwrap())
+    }
+
+    /// The filters of the calls that are no search, since this was last asked for.
+    pub fn take_within(&self) -> Vec<String> {
+        std::mem::take(&mut *self.within.lock().unwrap())
+    }
+
     pub fn number(&self) -> usize {
         self.calls.lock().unwrap().len()
     }
@@ -251,7 +285,10 @@ impl<M: Meddle> Collection for MeddlingCollection<M> {
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
         self.enter("delete").await;
-        self.inner.delete(keys).await
+        match self.meddle.delete() {
+            Some(answer) => answer,
+            None => self.inner.delete(keys).await,
+        }
     }
 
     async fn search(&self, leg: &Leg) -> Result<Found> {
@@ -272,11 +309,14 @@ impl<M: Meddle> Collection for MeddlingCollection<M> {
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
         self.enter("fetch").await;
-        self.inner.fetch(keys, within, include).await
+        self.asked.note(within);
+        let fetched = self.inner.fetch(keys, within, include).await?;
+        Ok(self.meddle.fetched(fetched))
     }
 
     async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
         self.enter("replace").await;
+        self.asked.note(selector.filter());
         self.asked.written.lock().unwrap().extend_from_slice(with);
         if let Some(error) = self.meddle.upsert(with) {
             return Err(error);
@@ -286,7 +326,11 @@ impl<M: Meddle> Collection for MeddlingCollection<M> {
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
         self.enter("delete_matching").await;
-        self.inner.delete_matching(selector).await
+        self.asked.note(selector.filter());
+        match self.meddle.delete() {
+            Some(answer) => answer,
+            None => self.inner.delete_matching(selector).await,
+        }
     }
 
     async fn delete_all(&self) -> Result<Count> {
@@ -300,7 +344,11 @@ impl<M: Meddle> Collection for MeddlingCollection<M> {
         patch: &MetadataPatch,
     ) -> Result<Count> {
         self.enter("update_metadata").await;
-        self.inner.update_metadata(selector, patch).await
+        self.asked.note(selector.filter());
+        match self.meddle.update() {
+            Some(answer) => answer,
+            None => self.inner.update_metadata(selector, patch).await,
+        }
     }
 
     async fn scan(
@@ -311,11 +359,14 @@ impl<M: Meddle> Collection for MeddlingCollection<M> {
         include: Include,
     ) -> Result<Page> {
         self.enter("scan").await;
-        self.inner.scan(filter, after, limit, include).await
+        self.asked.note(filter);
+        let page = self.inner.scan(filter, after, limit, include).await?;
+        Ok(self.meddle.page(page))
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {
         self.enter("count").await;
+        self.asked.note(filter);
         Ok(self.meddle.count(self.inner.count(filter).await?))
     }
 

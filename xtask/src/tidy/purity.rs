@@ -7,7 +7,12 @@ use super::Finding;
 use crate::run::{cargo, output};
 
 /// No runtime, file, socket, clock or thread in these. Their clippy.toml forbids the calls.
-const PURE: [&str; 2] = ["shelfward-core", "shelfward-text"];
+const PURE: [&str; 4] = [
+    "shelfward-core",
+    "shelfward-text",
+    "shelfward-lexical",
+    "shelfward-websearch",
+];
 
 /// What a tree of these must not hold.
 const IMPURE: [&str; 6] = ["tokio", "async-std", "smol", "mio", "reqwest", "chrono"];

@@ -2,6 +2,8 @@
 #![deny(missing_docs)]
 #![doc = include_str!("../README.md")]
 
+mod fold;
+mod runs;
 mod script;
 mod span;
 mod turns;

@@ -1,9 +1,9 @@
 //! What the words of a text are.
 
+use crate::fold::Folder;
+use crate::runs::{Runs, is_mark};
 use crate::script::is_unspaced;
 use serde::{Deserialize, Serialize};
-use unicode_normalization::UnicodeNormalization;
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// How a text is cut into the words that are indexed and searched.
 ///
@@ -68,15 +68,56 @@ impl WordRule {
     /// ```
     #[must_use]
     pub fn words(self, text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        self.for_each_word(text, |word| words.push(word.to_owned()));
+        words
+    }
+
+    /// Hands the words of `text` to `each`, as [`words`](Self::words) answers them, without
+    /// allocating each: what an indexer calls. A word is lent for the call only.
+    ///
+    /// ```
+    /// use shelfward_text::WordRule;
+    ///
+    /// let mut letters = 0;
+    /// WordRule::Unicode.for_each_word("Tea for two", |word| letters += word.chars().count());
+    /// assert_eq!(letters, 9);
+    /// ```
+    pub fn for_each_word(self, text: &str, mut each: impl FnMut(&str)) {
+        let mut folder = Folder::default();
         match self {
-            Self::Seed => lexical_tokens(text),
-            Self::Unicode => runs(text).map(fold).collect(),
-            Self::UnicodeBigrams => {
-                let mut words = Vec::new();
-                for run in runs(text) {
-                    push_parts(run, &mut words);
+            // The lower case of a text without Σ and İ is that of its runs. These two make it a
+            // matter of the whole text, and a second text is the price.
+            Self::Seed if text.contains(['Σ', 'İ']) => {
+                for run in Runs::without_marks(&text.to_lowercase()) {
+                    each(run.text);
                 }
-                words
+            }
+            Self::Seed => {
+                for run in Runs::without_marks(text) {
+                    each(folder.lower_case(run.text));
+                }
+            }
+            Self::Unicode => {
+                for run in Runs::with_marks(text) {
+                    each(folder.fold(run.text));
+                }
+            }
+            Self::UnicodeBigrams => {
+                for run in Runs::with_marks(text) {
+                    if run.ascii {
+                        each(folder.fold_ascii(run.text));
+                        continue;
+                    }
+                    for part in Parts::of(run.text) {
+                        let word = folder.fold(part.text);
+                        if part.unspaced {
+                            for_each_pair(word, &mut each);
+                        } else {
+                            each(word);
+                        }
+                    }
+                }
             }
         }
     }
@@ -89,111 +130,68 @@ impl WordRule {
 /// ```
 #[must_use]
 pub fn lexical_tokens(text: &str) -> Vec<String> {
-    text.to_lowercase()
-        .split(|character| kind(character) != Kind::Letter)
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect()
+    WordRule::Seed.words(text)
 }
 
-/// What a character does in a word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Letters and numbers: they make words.
-    Letter,
-    /// Combining marks: they belong to the letter before them.
-    Mark,
-    /// Everything else: it parts words.
-    Gap,
+/// A stretch of a run that is written without spaces throughout, or with them throughout.
+pub(crate) struct Part<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) unspaced: bool,
 }
 
-fn kind(character: char) -> Kind {
-    if character.is_ascii() {
-        // The greater part of most texts, answered without a table.
-        return if character.is_ascii_alphanumeric() {
-            Kind::Letter
-        } else {
-            Kind::Gap
-        };
-    }
-    match character.general_category_group() {
-        GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number => Kind::Letter,
-        GeneralCategoryGroup::Mark => Kind::Mark,
-        _ => Kind::Gap,
-    }
-}
-
-fn is_mark(character: char) -> bool {
-    kind(character) == Kind::Mark
-}
-
-/// The unbroken runs of letters with their marks, as they stand in `text`. Each begins with a
-/// letter.
+/// A run cut where letters written without spaces meet others.
 ///
-/// Neither composing nor lower-casing moves the edge of a run (a test walks every character), so
-/// runs can be found first and folded one by one. That keeps the lower case of Σ a matter of its
-/// own word: cut from a whole text, the initials `Α.Σ.` would end in a `ς` that the query `Σ`
-/// does not find.
-fn runs(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|character| kind(character) == Kind::Gap)
-        .map(|run| run.trim_start_matches(is_mark))
-        .filter(|run| !run.is_empty())
+/// It is cut before it is folded, so that a part becomes what it would be on its own.
+pub(crate) struct Parts<'a> {
+    rest: &'a str,
 }
 
-/// A run in the form that words are compared in: composed, lower case, composed.
-///
-/// Composed again, because lower case can undo it: `J` with a caron has no single character,
-/// but `j` with a caron has.
-fn fold(run: &str) -> String {
-    if run.is_ascii() {
-        return run.to_ascii_lowercase();
-    }
-    run.nfc().collect::<String>().to_lowercase().nfc().collect()
-}
-
-/// Cuts a run where letters written without spaces meet others, and adds the words of each part.
-fn push_parts(run: &str, words: &mut Vec<String>) {
-    let mut rest = run;
-    while let Some(first) = rest.chars().next() {
-        let unspaced = is_unspaced(first);
-        let end = rest
-            .find(|character| !is_mark(character) && is_unspaced(character) != unspaced)
-            .unwrap_or(rest.len());
-        let (part, tail) = rest.split_at(end);
-        // Folded only now, so that a part is what it would be on its own.
-        let word = fold(part);
-        if unspaced {
-            push_pairs(word, words);
-        } else {
-            words.push(word);
-        }
-        rest = tail;
+impl<'a> Parts<'a> {
+    pub(crate) fn of(run: &'a str) -> Self {
+        Self { rest: run }
     }
 }
 
-/// Adds the overlapping pairs of letters (with their marks) of `run`, or a lone letter as it is.
-fn push_pairs(run: String, words: &mut Vec<String>) {
-    let starts: Vec<usize> = run
+impl<'a> Iterator for Parts<'a> {
+    type Item = Part<'a>;
+
+    fn next(&mut self) -> Option<Part<'a>> {
+        let unspaced = is_unspaced(self.rest.chars().next()?);
+        let end = self
+            .rest
+            .find(|character| is_unspaced(character) != unspaced && !is_mark(character))
+            .unwrap_or(self.rest.len());
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        Some(Part { text, unspaced })
+    }
+}
+
+/// Hands on the overlapping pairs of letters (with their marks) of `run`, or a lone letter as it
+/// is.
+fn for_each_pair(run: &str, each: &mut impl FnMut(&str)) {
+    let mut starts = run
         .char_indices()
         .filter(|(_, character)| !is_mark(*character))
-        .map(|(at, _)| at)
-        .collect();
-    if starts.len() < 2 {
-        words.push(run);
+        .map(|(at, _)| at);
+    let (Some(mut start), Some(mut middle)) = (starts.next(), starts.next()) else {
+        each(run);
         return;
-    }
+    };
     // A pair ends where the letter after it begins, the last one where the run ends.
-    let ends = starts.iter().copied().skip(2).chain([run.len()]);
-    let pairs = starts
-        .iter()
-        .zip(ends)
-        .filter_map(|(start, end)| run.get(*start..end));
-    words.extend(pairs.map(str::to_owned));
+    for end in starts.chain([run.len()]) {
+        if let Some(pair) = run.get(start..end) {
+            each(pair);
+        }
+        (start, middle) = (middle, end);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runs::{Kind, kind};
+    use unicode_normalization::UnicodeNormalization;
 
     /// What lets runs be found before they are folded, and a folded word be folded again.
     #[test]

@@ -342,6 +342,29 @@ proptest! {
         }
     }
 
+    /// Words are lent one by one as they would be from the whole text in lower case.
+    #[test]
+    fn the_seeds_words_are_those_of_the_lower_case_text(text in texts()) {
+        use unicode_properties::{GeneralCategoryGroup as Group, UnicodeGeneralCategory};
+        let lower = text.to_lowercase();
+        let letter = |c: char| matches!(c.general_category_group(), Group::Letter | Group::Number);
+        let words: Vec<&str> = lower.split(|c| !letter(c)).filter(|w| !w.is_empty()).collect();
+        let mut lent = Vec::new();
+        WordRule::Seed.for_each_word(&text, |word| lent.push(word.to_owned()));
+        prop_assert_eq!(lent, words);
+    }
+
+    /// Folding run by run with reused buffers is folding each run from new.
+    #[test]
+    fn words_are_composed_and_in_lower_case(text in texts()) {
+        for rule in [WordRule::Unicode, WordRule::UnicodeBigrams] {
+            rule.for_each_word(&text, |word| {
+                let again: String = word.nfc().collect::<String>().to_lowercase().nfc().collect();
+                assert_eq!(word, again, "{rule:?} of {text:?}");
+            });
+        }
+    }
+
     #[test]
     fn texts_joined_by_a_space_have_the_words_of_both(one in texts(), other in texts()) {
         for rule in RULES {

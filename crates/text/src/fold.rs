@@ -1,5 +1,7 @@
 //! The form that words are compared in.
 
+use crate::plain::is_uncased;
+use crate::runs::Shape;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Folds runs: composed (NFC), in lower case, composed again.
@@ -15,28 +17,16 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// A run that is all ASCII in lower case.
-    pub(crate) fn fold_ascii<'a>(&'a mut self, run: &'a str) -> &'a str {
-        if !run.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            return run;
-        }
-        self.word.clear();
-        self.word.push_str(run);
-        self.word.make_ascii_lowercase();
-        &self.word
-    }
-
     /// A run in the form that words are compared in.
-    pub(crate) fn fold<'a>(&'a mut self, run: &'a str) -> &'a str {
-        if run.is_ascii() {
-            return self.fold_ascii(run);
-        }
-        if is_composed(run) {
-            lower_case(run, &mut self.word);
-        } else {
-            self.composed.clear();
-            self.composed.extend(run.nfc());
-            lower_case(&self.composed, &mut self.word);
+    pub(crate) fn fold<'a>(&'a mut self, run: &'a str, shape: Shape) -> &'a str {
+        match shape {
+            Shape::Ascii | Shape::Plain => return self.lower_case(run, shape),
+            Shape::Any if is_composed(run) => lower_case(run, &mut self.word),
+            Shape::Any => {
+                self.composed.clear();
+                self.composed.extend(run.nfc());
+                lower_case(&self.composed, &mut self.word);
+            }
         }
         if !is_composed(&self.word) {
             self.composed.clear();
@@ -47,11 +37,25 @@ impl Folder {
     }
 
     /// A run in lower case alone.
-    pub(crate) fn lower_case<'a>(&'a mut self, run: &'a str) -> &'a str {
-        if run.is_ascii() {
-            return self.fold_ascii(run);
+    pub(crate) fn lower_case<'a>(&'a mut self, run: &'a str, shape: Shape) -> &'a str {
+        match shape {
+            Shape::Ascii => {
+                if !run.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                    return run;
+                }
+                self.word.clear();
+                self.word.push_str(run);
+                self.word.make_ascii_lowercase();
+            }
+            Shape::Plain => {
+                if run.chars().all(is_uncased) {
+                    return run;
+                }
+                self.word.clear();
+                self.word.extend(run.chars().flat_map(char::to_lowercase));
+            }
+            Shape::Any => lower_case(run, &mut self.word),
         }
-        lower_case(run, &mut self.word);
         &self.word
     }
 }

@@ -3,6 +3,7 @@
 #![doc = include_str!("../README.md")]
 
 mod fold;
+mod plain;
 mod runs;
 mod script;
 mod span;

@@ -1,5 +1,6 @@
 //! The stretches of a text that words are made of.
 
+use crate::plain::is_plain;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// What a character does in a word.
@@ -22,6 +23,9 @@ pub(crate) fn kind(character: char) -> Kind {
             Kind::Gap
         };
     }
+    if is_plain(character) {
+        return Kind::Letter;
+    }
     match character.general_category_group() {
         GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number => Kind::Letter,
         GeneralCategoryGroup::Mark => Kind::Mark,
@@ -33,12 +37,38 @@ pub(crate) fn is_mark(character: char) -> bool {
     kind(character) == Kind::Mark
 }
 
+/// What a run is made of: the narrower, the less has to be looked up to fold it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// ASCII letters and digits.
+    Ascii,
+    /// ASCII and letters that need no table; composed, and without marks.
+    Plain,
+    /// Anything.
+    Any,
+}
+
+impl Shape {
+    fn with(self, character: char) -> Self {
+        match self {
+            _ if character.is_ascii() => self,
+            Self::Ascii | Self::Plain if is_plain(character) => Self::Plain,
+            _ => Self::Any,
+        }
+    }
+
+    /// The shape of a run.
+    pub(crate) fn of(run: &str) -> Self {
+        run.chars().fold(Self::Ascii, Self::with)
+    }
+}
+
 /// An unbroken run of letters, as it stands in the text.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     pub(crate) text: &'a str,
-    /// Whether it holds nothing but ASCII, which the scan learns in passing.
-    pub(crate) ascii: bool,
+    /// What it is made of, which the scan learns in passing.
+    pub(crate) shape: Shape,
 }
 
 /// The runs of a text, in order. Each begins with a letter.
@@ -94,19 +124,25 @@ impl<'a> Iterator for Runs<'a> {
             self.at += character.len_utf8();
         }
         let start = self.at;
-        let mut ascii = true;
+        let bytes = self.text.as_bytes().get(start..)?;
+        let ascii = bytes
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric())
+            .count();
+        self.at += ascii;
+        let mut shape = Shape::Ascii;
         while let Some(character) = self.character() {
             match kind(character) {
                 Kind::Letter => {}
                 Kind::Mark if self.marks_belong => {}
                 _ => break,
             }
-            ascii &= character.is_ascii();
+            shape = shape.with(character);
             self.at += character.len_utf8();
         }
         Some(Run {
             text: self.text.get(start..self.at)?,
-            ascii,
+            shape,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What the words of a text are.
 
 use crate::fold::Folder;
-use crate::runs::{Runs, is_mark};
+use crate::runs::{Runs, Shape, is_mark};
 use crate::script::is_unspaced;
 use serde::{Deserialize, Serialize};
 
@@ -95,22 +95,22 @@ impl WordRule {
             }
             Self::Seed => {
                 for run in Runs::without_marks(text) {
-                    each(folder.lower_case(run.text));
+                    each(folder.lower_case(run.text, run.shape));
                 }
             }
             Self::Unicode => {
                 for run in Runs::with_marks(text) {
-                    each(folder.fold(run.text));
+                    each(folder.fold(run.text, run.shape));
                 }
             }
             Self::UnicodeBigrams => {
                 for run in Runs::with_marks(text) {
-                    if run.ascii {
-                        each(folder.fold_ascii(run.text));
+                    if run.shape == Shape::Ascii {
+                        each(folder.fold(run.text, run.shape));
                         continue;
                     }
                     for part in Parts::of(run.text) {
-                        let word = folder.fold(part.text);
+                        let word = folder.fold(part.text, Shape::of(part.text));
                         if part.unspaced {
                             for_each_pair(word, &mut each);
                         } else {

@@ -66,6 +66,9 @@ impl Shape {
 /// An unbroken run of letters, as it stands in the text.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
+    /// The byte offset of its first letter.
+    #[cfg(feature = "splitters")]
+    pub(crate) at: usize,
     pub(crate) text: &'a str,
     /// What it is made of, which the scan learns in passing.
     pub(crate) shape: Shape,
@@ -141,6 +144,8 @@ impl<'a> Iterator for Runs<'a> {
             self.at += character.len_utf8();
         }
         Some(Run {
+            #[cfg(feature = "splitters")]
+            at: start,
             text: self.text.get(start..self.at)?,
             shape,
         })

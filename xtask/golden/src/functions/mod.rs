@@ -6,6 +6,7 @@ mod in_memory_filter;
 mod lexical_tokens;
 mod library_index;
 mod reciprocal_rank_fusion;
+mod snippet_around;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,9 +14,10 @@ use serde_json::Value;
 use crate::rule::Function;
 
 /// What ours must pass.
-pub(crate) const FUNCTIONS: [Function; 5] = [
+pub(crate) const FUNCTIONS: [Function; 6] = [
     lexical_tokens::LEXICAL_TOKENS,
     chunk_turns::CHUNK_TURNS,
+    snippet_around::SNIPPET_AROUND,
     in_memory_filter::IN_MEMORY_FILTER,
     library_index::LIBRARY_INDEX,
     reciprocal_rank_fusion::RECIPROCAL_RANK_FUSION,

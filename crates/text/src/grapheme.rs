@@ -1,0 +1,59 @@
+//! Edges of graphemes: what a reader sees as one character is never cut.
+
+use unicode_segmentation::GraphemeCursor;
+
+/// Whether a grapheme begins or a text ends at `at`, which lies on a character.
+///
+/// The text must begin with a grapheme's edge. It may then be the rest of a longer one, and no
+/// more than that rest is ever looked back through.
+pub(crate) fn is_edge(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+    if let (Some(before), Some(behind)) = (before, bytes.get(at))
+        && before.is_ascii()
+        && behind.is_ascii()
+    {
+        return (*before, *behind) != (b'\r', b'\n');
+    }
+    GraphemeCursor::new(at, text.len(), true)
+        .is_boundary(text, 0)
+        // Only a text that comes in parts can lack what the answer hangs on.
+        .unwrap_or(true)
+}
+
+/// The last edge at or before `at`, which lies on a character.
+pub(crate) fn edge_before(text: &str, at: usize) -> usize {
+    if is_edge(text, at) {
+        return at;
+    }
+    let before = GraphemeCursor::new(at, text.len(), true).prev_boundary(text, 0);
+    before.ok().flatten().unwrap_or(0)
+}
+
+/// The first edge at or behind `at`, which lies on a character.
+pub(crate) fn edge_behind(text: &str, at: usize) -> usize {
+    if is_edge(text, at) {
+        return at;
+    }
+    let behind = GraphemeCursor::new(at, text.len(), true).next_boundary(text, 0);
+    behind.ok().flatten().unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges() {
+        // A letter with an accent, a family, a line end, two flags.
+        let text = "e\u{301}👩\u{200d}👧\r\n🇫🇷🇩🇪";
+        let edges: Vec<usize> = (0..=text.len())
+            .filter(|at| text.is_char_boundary(*at) && is_edge(text, *at))
+            .collect();
+        assert_eq!(edges, [0, 3, 14, 16, 24, 32]);
+        assert_eq!((edge_before(text, 10), edge_behind(text, 10)), (3, 14));
+        assert_eq!((edge_before(text, 20), edge_behind(text, 20)), (16, 24));
+        assert_eq!((edge_before(text, 15), edge_behind(text, 15)), (14, 16));
+        assert_eq!((edge_before("", 0), edge_behind("", 0)), (0, 0));
+    }
+}

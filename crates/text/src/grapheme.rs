@@ -39,6 +39,38 @@ pub(crate) fn edge_behind(text: &str, at: usize) -> usize {
     behind.ok().flatten().unwrap_or(text.len())
 }
 
+/// Where a piece of at most `chars` characters that begins with `text` ends: on an edge, and never
+/// at once. Only a grapheme that is longer by itself goes beyond.
+pub(crate) fn cut(text: &str, chars: usize) -> usize {
+    let at = text
+        .char_indices()
+        .nth(chars)
+        .map_or(text.len(), |(at, _)| at);
+    match edge_before(text, at) {
+        // The first edge behind the first character, should there be no room for that either.
+        0 => edge_behind(text, at.max(text.chars().next().map_or(0, char::len_utf8))),
+        edge => edge,
+    }
+}
+
+/// Where `text` begins without its leading white space. White space that a mark binds to is part
+/// of a grapheme, and stays.
+pub(crate) fn trim_start(text: &str) -> usize {
+    let blank = text.len() - text.trim_start().len();
+    if is_edge(text, blank) {
+        return blank;
+    }
+    let last = text
+        .get(..blank)
+        .and_then(|blank| blank.chars().next_back());
+    blank - last.map_or(0, char::len_utf8)
+}
+
+/// Where `text` ends without its trailing white space, on an edge.
+pub(crate) fn trim_end(text: &str) -> usize {
+    edge_behind(text, text.trim_end().len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,8 @@
 #![deny(missing_docs)]
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "splitters")]
+mod blocks;
 mod fold;
 #[cfg(feature = "splitters")]
 mod grapheme;
@@ -11,11 +13,19 @@ mod script;
 #[cfg(feature = "splitters")]
 mod snippet;
 mod span;
+#[cfg(feature = "splitters")]
+mod split;
 mod turns;
 mod words;
 
 #[cfg(feature = "splitters")]
 pub use snippet::{Snippet, SnippetAround, snippet_around};
 pub use span::Span;
+#[cfg(feature = "splitters")]
+pub use split::{
+    ByHeading, ByHeadingOptions, ByParagraph, ByParagraphOptions, Document, DocumentPiece,
+    FixedWithOverlap, FixedWithOverlapOptions, Pages, Piece, SplitError, Splitter, WholeDocument,
+    fixed, split_documents,
+};
 pub use turns::{ChunkTurns, Turn, TurnPassage, TurnPlace, chunk_turns};
 pub use words::{WordRule, lexical_tokens};

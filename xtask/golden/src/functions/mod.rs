@@ -7,6 +7,12 @@ mod lexical_tokens;
 mod library_index;
 mod reciprocal_rank_fusion;
 mod snippet_around;
+mod split;
+mod split_by_heading;
+mod split_by_paragraph;
+mod split_documents;
+mod split_fixed_with_overlap;
+mod split_whole_document;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -14,10 +20,15 @@ use serde_json::Value;
 use crate::rule::Function;
 
 /// What ours must pass.
-pub(crate) const FUNCTIONS: [Function; 6] = [
+pub(crate) const FUNCTIONS: [Function; 11] = [
     lexical_tokens::LEXICAL_TOKENS,
     chunk_turns::CHUNK_TURNS,
     snippet_around::SNIPPET_AROUND,
+    split_by_heading::SPLIT_BY_HEADING,
+    split_by_paragraph::SPLIT_BY_PARAGRAPH,
+    split_documents::SPLIT_DOCUMENTS,
+    split_fixed_with_overlap::SPLIT_FIXED_WITH_OVERLAP,
+    split_whole_document::SPLIT_WHOLE_DOCUMENT,
     in_memory_filter::IN_MEMORY_FILTER,
     library_index::LIBRARY_INDEX,
     reciprocal_rank_fusion::RECIPROCAL_RANK_FUSION,

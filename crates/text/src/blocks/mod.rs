@@ -1,0 +1,5 @@
+//! What a document is made of.
+
+mod fence;
+pub(crate) mod headings;
+mod lines;

@@ -1,0 +1,103 @@
+//! Pieces of a fixed size that overlap.
+
+use super::error::check_overlap;
+use super::spans::{SCRAP, Stretch, join_scraps, pieces, rest};
+use super::{Piece, SplitError, Splitter};
+use crate::grapheme::{cut, is_edge};
+use serde::{Deserialize, Serialize};
+
+/// How long the pieces of [`FixedWithOverlap`] are.
+///
+/// In JSON a missing key keeps its default and an unknown one is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct FixedWithOverlapOptions {
+    /// The most characters in a piece, before overlap is added: 1,000 unless set.
+    pub chars: usize,
+    /// How many characters of the piece before are repeated: 150 unless set.
+    pub overlap_chars: usize,
+    /// How many characters a cut may move ahead so as not to fall inside a word: 40 unless set.
+    pub word_window: usize,
+}
+
+impl Default for FixedWithOverlapOptions {
+    fn default() -> Self {
+        Self {
+            chars: 1_000,
+            overlap_chars: 150,
+            word_window: 40,
+        }
+    }
+}
+
+/// Cuts a text every so many characters, at white space where some is near.
+///
+/// What is shorter than 50 characters is joined to the piece before; with `chars` below 50 that is
+/// the whole text.
+///
+/// ```
+/// use shelfward_text::{FixedWithOverlap, FixedWithOverlapOptions, Splitter};
+///
+/// let text = "word ".repeat(100);
+/// let options = FixedWithOverlapOptions {
+///     chars: 100,
+///     overlap_chars: 20,
+///     ..FixedWithOverlapOptions::default()
+/// };
+/// let pieces = FixedWithOverlap::new(options)?.split(&text);
+/// assert_eq!((pieces[1].span.start, pieces[1].own_start), (80, 99));
+/// # Ok::<(), shelfward_text::SplitError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FixedWithOverlap {
+    options: FixedWithOverlapOptions,
+}
+
+impl FixedWithOverlap {
+    /// A splitter with these settings.
+    ///
+    /// # Errors
+    ///
+    /// [`SplitError::NoSize`] if `chars` is 0; [`SplitError::OverlapNotBelowSize`] if the overlap
+    /// is not below it.
+    pub fn new(options: FixedWithOverlapOptions) -> Result<Self, SplitError> {
+        check_overlap(options.overlap_chars, "chars", options.chars)?;
+        Ok(Self { options })
+    }
+
+    /// Where a piece that begins with `piece` ends.
+    fn end(&self, piece: &str) -> usize {
+        let Some((limit, _)) = piece.char_indices().nth(self.options.chars) else {
+            return piece.len();
+        };
+        let behind = rest(piece, limit).chars().next().map_or(0, char::len_utf8);
+        let reach = piece.get(..limit + behind).unwrap_or_default();
+        // White space at the far end of the window does not count, nor does the first character
+        // behind the start: the piece holds more than that.
+        let window = self.options.word_window.min(self.options.chars - 1);
+        let mut back = reach.char_indices().rev().take(window);
+        back.find(|(at, character)| character.is_whitespace() && is_edge(piece, *at))
+            .map_or_else(|| cut(piece, self.options.chars), |(at, _)| at)
+    }
+}
+
+impl Splitter for FixedWithOverlap {
+    fn split(&self, text: &str) -> Vec<Piece> {
+        let mut stretches = Vec::new();
+        let mut start = 0;
+        while start < text.len() {
+            let end = start + self.end(rest(text, start));
+            stretches.push(Stretch {
+                start,
+                end,
+                heading: None,
+            });
+            start = end;
+        }
+        pieces(
+            text,
+            &join_scraps(text, stretches, SCRAP),
+            self.options.overlap_chars,
+        )
+    }
+}

@@ -1,0 +1,57 @@
+//! Documents cut into pieces.
+
+mod by_heading;
+mod by_paragraph;
+mod documents;
+mod error;
+mod fixed;
+mod fixed_with_overlap;
+mod pages;
+mod spans;
+mod whole_document;
+
+pub use by_heading::{ByHeading, ByHeadingOptions};
+pub use by_paragraph::{ByParagraph, ByParagraphOptions};
+pub use documents::{Document, DocumentPiece, split_documents};
+pub use error::SplitError;
+pub use fixed::fixed;
+pub use fixed_with_overlap::{FixedWithOverlap, FixedWithOverlapOptions};
+pub use pages::Pages;
+pub use whole_document::WholeDocument;
+
+use crate::span::Span;
+use serde::{Deserialize, Serialize};
+
+/// Cuts the text of a document into pieces.
+///
+/// What the splitters of this crate answer, for any text:
+///
+/// - the pieces stand in the order of the text, and each begins behind where the one before it
+///   begins;
+/// - together they hold everything but white space;
+/// - none is empty, begins or ends with white space, or begins or ends inside a grapheme.
+///
+/// A function of a text is a splitter too.
+pub trait Splitter {
+    /// The pieces of `text`.
+    fn split(&self, text: &str) -> Vec<Piece>;
+}
+
+impl<F: Fn(&str) -> Vec<Piece>> Splitter for F {
+    fn split(&self, text: &str) -> Vec<Piece> {
+        self(text)
+    }
+}
+
+/// A piece of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Piece {
+    /// Where it stands in the text, in byte offsets.
+    pub span: Span,
+    /// The byte offset where what it has of its own begins. What stands ahead of it, if anything,
+    /// is overlap: it repeats the end of the piece before.
+    pub own_start: usize,
+    /// The heading that it stands under, if it is known.
+    pub heading: Option<String>,
+}

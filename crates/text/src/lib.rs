@@ -19,13 +19,15 @@ mod turns;
 mod words;
 
 #[cfg(feature = "splitters")]
+pub use blocks::{Block, BlockKind, markdown_blocks, plain_blocks};
+#[cfg(feature = "splitters")]
 pub use snippet::{Snippet, SnippetAround, snippet_around};
 pub use span::Span;
 #[cfg(feature = "splitters")]
 pub use split::{
     ByHeading, ByHeadingOptions, ByParagraph, ByParagraphOptions, Document, DocumentPiece,
     FixedWithOverlap, FixedWithOverlapOptions, Pages, Piece, SplitError, Splitter, WholeDocument,
-    fixed, split_documents,
+    fixed, split_documents, structure,
 };
 pub use turns::{ChunkTurns, Turn, TurnPassage, TurnPlace, chunk_turns};
 pub use words::{WordRule, lexical_tokens};

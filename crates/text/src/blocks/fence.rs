@@ -10,6 +10,11 @@ pub(crate) struct Fences {
 }
 
 impl Fences {
+    /// Whether a fence is open behind the last line.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Whether `line`, the next of the text, belongs to a fence, the lines that open and close it
     /// included.
     pub(crate) fn hold(&mut self, line: &str) -> bool {

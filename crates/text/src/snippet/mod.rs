@@ -69,7 +69,7 @@ pub struct Snippet {
 /// let options = SnippetAround { before: 8, after: 12, ..SnippetAround::default() };
 /// let snippet = snippet_around(text, &WordRule::Unicode.words("Budgets? budget"), &options);
 /// assert_eq!(snippet.at, Some(31));
-/// assert_eq!(snippet.text, "I do: the budget is 1,200");
+/// assert_eq!(snippet.text, "do: the budget is 1,200");
 ///
 /// let bigrams = SnippetAround { rule: WordRule::UnicodeBigrams, ..options };
 /// assert_eq!(snippet_around("昨日図書館で", &["書館"], &bigrams).at, Some(9));

@@ -38,10 +38,10 @@ impl Default for ByParagraphOptions {
 /// ```
 /// use shelfward_text::{ByParagraph, ByParagraphOptions, Splitter};
 ///
-/// let text = "A first paragraph.\n\nA second one.\n\nA third one, which is longer.";
+/// let text = "A first one.\n\nA second one.\n\nA third one, which alone is almost as long as may be.";
 /// let options = ByParagraphOptions { max_chars: 60, overlap_chars: 0, min_chars: Some(0) };
 /// let pieces = ByParagraph::new(options)?.split(text);
-/// assert_eq!(pieces[0].span.slice(text), Some("A first paragraph.\n\nA second one."));
+/// assert_eq!(pieces[0].span.slice(text), Some("A first one.\n\nA second one."));
 /// # Ok::<(), shelfward_text::SplitError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod fixed;
 mod fixed_with_overlap;
 mod pages;
 mod spans;
+mod structure;
 mod whole_document;
 
 pub use by_heading::{ByHeading, ByHeadingOptions};
@@ -17,7 +18,10 @@ pub use error::SplitError;
 pub use fixed::fixed;
 pub use fixed_with_overlap::{FixedWithOverlap, FixedWithOverlapOptions};
 pub use pages::Pages;
+pub use structure::structure;
 pub use whole_document::WholeDocument;
+
+pub(crate) use spans::trimmed;
 
 use crate::span::Span;
 use serde::{Deserialize, Serialize};
@@ -44,7 +48,7 @@ impl<F: Fn(&str) -> Vec<Piece>> Splitter for F {
 }
 
 /// A piece of a document.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Piece {
     /// Where it stands in the text, in byte offsets.
@@ -54,4 +58,14 @@ pub struct Piece {
     pub own_start: usize,
     /// The heading that it stands under, if it is known.
     pub heading: Option<String>,
+}
+
+/// Shows places, never text.
+impl std::fmt::Debug for Piece {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Piece")
+            .field("span", &self.span)
+            .field("own_start", &self.own_start)
+            .finish_non_exhaustive()
+    }
 }

@@ -1,7 +1,7 @@
 //! What the splitters with overlap share: stretches of a text, before they are pieces.
 
 use super::Piece;
-use crate::grapheme::{cut, edge_behind, trim_end, trim_start};
+use crate::grapheme::{cut, edge_behind, is_edge, trim_end, trim_start};
 use crate::span::Span;
 
 /// Below so many characters a piece is a scrap, and is joined to the one before.
@@ -206,7 +206,7 @@ pub(super) fn pieces(text: &str, stretches: &[Stretch<'_>], overlap: usize) -> V
 }
 
 /// The stretch without white space at its ends; `None` if nothing is left.
-pub(super) fn trimmed(text: &str, start: usize, end: usize) -> Option<Span> {
+pub(crate) fn trimmed(text: &str, start: usize, end: usize) -> Option<Span> {
     let start = start + trim_start(slice(text, start, end));
     let end = start + trim_end(slice(text, start, end));
     (start < end).then_some(Span { start, end })
@@ -222,10 +222,20 @@ fn overlap_start(text: &str, floor: usize, start: usize, overlap: usize) -> usiz
     floor + edge_behind(ahead, reach)
 }
 
-/// Where the first word behind `from` begins, if one does ahead of `upto`.
+/// Where the first word behind `from`, an edge, begins, if one does ahead of `upto`.
 fn next_word(text: &str, from: usize, upto: usize) -> Option<usize> {
     let ahead = slice(text, from, upto);
-    let gap = ahead.find(char::is_whitespace)?;
-    let word = rest(ahead, gap).trim_start();
-    (!word.is_empty()).then(|| upto - word.len())
+    let mut at = 0;
+    loop {
+        at += rest(ahead, at).find(char::is_whitespace)?;
+        let word = at + trim_start(rest(ahead, at));
+        if word == ahead.len() {
+            return None;
+        }
+        // White space that a mark binds to parts no words.
+        if word > at && is_edge(ahead, word) {
+            return Some(from + word);
+        }
+        at += rest(ahead, at).chars().next().map_or(1, char::len_utf8);
+    }
 }

@@ -1,5 +1,6 @@
 //! Files of golden cases, as they are kept.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -8,7 +9,8 @@ use crate::functions::is_known;
 
 /// One file: cases of one function.
 pub(crate) struct GoldenFile {
-    /// Where it lies, below the folder that was given.
+    /// Where it lies, below the folder that was given; with the function, where the file holds
+    /// cases of several.
     pub(crate) path: PathBuf,
     /// The function, by the file's own word, or by its name where that is not known here.
     pub(crate) function: String,
@@ -30,15 +32,16 @@ pub(crate) enum Expected {
 }
 
 impl GoldenFile {
-    /// Reads a file; `None` where it holds no cases.
-    pub(crate) fn read(root: &Path, path: &Path) -> Result<Option<Self>, String> {
+    /// Reads a file; nothing comes of one that holds no cases, and one for each function where
+    /// its cases name theirs.
+    pub(crate) fn read(root: &Path, path: &Path) -> Result<Vec<Self>, String> {
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
         let file: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
         let Value::Object(mut file) = file else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let Some(Value::Array(cases)) = file.remove("cases") else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // `name.derived.json` holds cases of `name`.
@@ -46,14 +49,25 @@ impl GoldenFile {
         let declared = file.get("function").and_then(Value::as_str);
         let function = declared
             .filter(|declared| is_known(declared))
-            .unwrap_or(stem)
-            .to_owned();
-        let path = path.strip_prefix(root).unwrap_or(path).to_path_buf();
-        Ok(Some(Self {
-            path,
+            .unwrap_or(stem);
+        let path = path.strip_prefix(root).unwrap_or(path);
+        let mut by_function: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        for case in cases {
+            let own = case.get("op").and_then(Value::as_str);
+            let function = own.unwrap_or(function).to_owned();
+            by_function.entry(function).or_default().push(case);
+        }
+        let mixed = by_function.len() > 1;
+        let files = by_function.into_iter().map(|(function, cases)| Self {
+            path: if mixed {
+                PathBuf::from(format!("{} ({function})", path.display()))
+            } else {
+                path.to_path_buf()
+            },
             function,
             cases,
-        }))
+        });
+        Ok(files.collect())
     }
 }
 
@@ -61,12 +75,18 @@ impl Case {
     /// A case from its JSON, or what is wrong with it.
     pub(crate) fn read(case: &Value) -> Result<Self, String> {
         let case: &Map<String, Value> = case.as_object().ok_or("a case is no object")?;
-        let name = case.get("name").and_then(Value::as_str);
+        let either = |one, other| case.get(one).or_else(|| case.get(other));
+        let name = either("name", "id").and_then(Value::as_str);
         let name = name.ok_or("a case has no name")?.to_owned();
         let input = case.get("input").ok_or("it has no input")?.clone();
-        let expected = match (case.get("output"), case.get("error")) {
-            (Some(output), None) => Expected::Output(output.clone()),
-            (None, Some(_)) => Expected::Error,
+        let output = either("output", "expect");
+        // Where one key holds both, a refusal is an object that says so.
+        let refused = case
+            .get("expect")
+            .is_some_and(|expect| expect.get("error").is_some());
+        let expected = match (output, case.get("error")) {
+            (Some(output), None) if !refused => Expected::Output(output.clone()),
+            (Some(_), None) | (None, Some(_)) => Expected::Error,
             _ => return Err(format!("{name}: it has not one of output and error")),
         };
         Ok(Self {

@@ -63,10 +63,10 @@ pub(crate) fn run_folder(folder: &Path, only: &[String]) -> Result<Vec<FileResul
     let mut results = Vec::new();
     for path in json_files(folder)? {
         match GoldenFile::read(folder, &path) {
-            Ok(Some(file)) if only.is_empty() || only.contains(&file.function) => {
-                results.push(run_file(&file));
+            Ok(files) => {
+                let wanted = |file: &&GoldenFile| only.is_empty() || only.contains(&file.function);
+                results.extend(files.iter().filter(wanted).map(run_file));
             }
-            Ok(_) => {}
             Err(why) => results.push(unreadable(&path, why)),
         }
     }

@@ -2,6 +2,7 @@
 
 mod chunk_turns;
 mod filter_input;
+mod fixed_chunks;
 mod in_memory_filter;
 mod lexical_tokens;
 mod library_index;
@@ -20,7 +21,7 @@ use serde_json::Value;
 use crate::rule::Function;
 
 /// What ours must pass.
-pub(crate) const FUNCTIONS: [Function; 11] = [
+pub(crate) const FUNCTIONS: [Function; 13] = [
     lexical_tokens::LEXICAL_TOKENS,
     chunk_turns::CHUNK_TURNS,
     snippet_around::SNIPPET_AROUND,
@@ -29,6 +30,8 @@ pub(crate) const FUNCTIONS: [Function; 11] = [
     split_documents::SPLIT_DOCUMENTS,
     split_fixed_with_overlap::SPLIT_FIXED_WITH_OVERLAP,
     split_whole_document::SPLIT_WHOLE_DOCUMENT,
+    fixed_chunks::FIXED_CHUNKS,
+    fixed_chunks::FIXED_CHUNKS_PROPERTIES,
     in_memory_filter::IN_MEMORY_FILTER,
     library_index::LIBRARY_INDEX,
     reciprocal_rank_fusion::RECIPROCAL_RANK_FUSION,

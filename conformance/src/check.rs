@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use shelfward_core::{Collection, Count, Filter, Found, Include, Key, Leg, StoredRecord};
+use shelfward_core::capabilities::{Counting, Full};
+use shelfward_core::{
+    Capabilities, Collection, Count, Filter, Found, Include, Key, Leg, StoredRecord,
+};
 
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -50,15 +53,91 @@ pub(crate) fn same_order<S: AsRef<str>>(what: &str, got: &[String], expected: &[
     Ok(())
 }
 
-/// Exactly this number.
-pub(crate) fn counts(what: &str, got: Count, expected: u64) -> Checked {
-    if got == Count::Exact(expected) {
+/// This number, as exactly as the store declares. What is not declared, as where the core composes
+/// a delete, may be known less exactly, but what is said must be right.
+pub(crate) fn counts(what: &str, declared: Option<Counting>, got: Count, expected: u64) -> Checked {
+    let right = match (got, declared) {
+        (Count::Exact(n), _) => n == expected,
+        (Count::AtLeast(n), None | Some(Counting::AtLeast | Counting::Unknown)) => n <= expected,
+        (Count::Unknown, None | Some(Counting::Unknown)) => true,
+        _ => false,
+    };
+    if right {
         return Ok(());
     }
     Err(Finding::new(
         Verdict::Miscounts,
         format!("{what}: expected {expected}, answered {got}"),
     ))
+}
+
+/// A number deleted. How exact one by keys is, no store declares; it is held to what it declares of
+/// deletes by filter.
+pub(crate) fn counts_deleted(what: &str, can: &Capabilities, got: Count, expected: u64) -> Checked {
+    counts(what, can.delete_matching, got, expected)
+}
+
+/// A number updated.
+pub(crate) fn counts_updated(what: &str, can: &Capabilities, got: Count, expected: u64) -> Checked {
+    counts(what, can.update_metadata, got, expected)
+}
+
+/// Whether a store can be asked how many records a filter matches.
+pub(crate) fn can_count(can: &Capabilities) -> bool {
+    can.scan || can.count.is_some()
+}
+
+/// Whether a filtered search must be full.
+pub(crate) fn full(can: &Capabilities) -> bool {
+    can.full == Full::Guaranteed
+}
+
+/// Why what only a full search shows is not asked of a store.
+pub(crate) const NOT_FULL: &str = "it does not promise that a filtered search is full";
+
+/// So many records that a filter matches, by the store's count, where it has one.
+pub(crate) async fn counted(
+    what: &str,
+    collection: &dyn Collection,
+    filter: &Filter,
+    expected: u64,
+) -> Checked {
+    let can = collection.capabilities();
+    if !can_count(can) {
+        return Ok(());
+    }
+    // Without a count of the store's own, the core counts what a scan brings.
+    let declared = can.count.unwrap_or(Counting::Exact);
+    counts(
+        what,
+        Some(declared),
+        collection.count(filter).await?,
+        expected,
+    )
+}
+
+/// So many records in all. A store that does not count exactly is searched for everything.
+pub(crate) async fn rows(what: &str, collection: &dyn Collection, expected: u64) -> Checked {
+    let everything = Filter::everything();
+    counted(what, collection, &everything, expected).await?;
+    let can = collection.capabilities();
+    if can.count == Some(Counting::Exact) || (can.count.is_none() && can.scan) {
+        return Ok(());
+    }
+    // One more than expected, where a search may ask for so many.
+    let top_k = usize::try_from(expected)
+        .unwrap_or(usize::MAX)
+        .saturating_add(1);
+    let width = usize::try_from(collection.spec().width).unwrap_or(1);
+    let leg = Leg::dense(vec![1.0; width], everything, top_k.min(10_000));
+    let found = collection.search(&leg).await?.hits.len();
+    let found = u64::try_from(found).unwrap_or(u64::MAX);
+    counts(
+        what,
+        Some(Counting::Exact),
+        Count::Exact(found),
+        expected.min(10_000),
+    )
 }
 
 /// Something that must hold; if not, an error with these words.
@@ -132,9 +211,6 @@ pub(crate) async fn finds<S: AsRef<str>>(
     if can.scan {
         same_ids("scan", &scan_ids(&**collection, &filter).await?, expected)?;
     }
-    if can.scan || can.count.is_some() {
-        let expected = u64::try_from(expected.len()).unwrap_or(u64::MAX);
-        counts("count", collection.count(&filter).await?, expected)?;
-    }
-    Ok(())
+    let expected = u64::try_from(expected.len()).unwrap_or(u64::MAX);
+    counted("count", &**collection, &filter, expected).await
 }

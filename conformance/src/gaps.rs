@@ -31,7 +31,9 @@ pub enum GapsError {
     #[error("known gaps are a list of [[gap]] with case, verdict and reason: {0}")]
     Toml(#[from] toml::de::Error),
     /// A gap that no store may have.
-    #[error("{case}: to widen what scopes are made of is never a known gap")]
+    #[error(
+        "{case}: to widen here is never a known gap, since it shows or deletes what is another's"
+    )]
     Widens {
         /// The case.
         case: String,
@@ -44,8 +46,19 @@ pub enum GapsError {
     },
 }
 
-/// The groups in which a wider answer would show somebody what they may not read.
-const SCOPE_GROUPS: [&str; 5] = ["eq", "in", "all", "library", "races"];
+/// The groups in which a wider answer would show somebody what they may not read, or delete what
+/// they did not name.
+const SCOPE_GROUPS: [&str; 9] = [
+    "eq",
+    "in",
+    "all",
+    "library",
+    "races",
+    "delete",
+    "lexical",
+    "injection",
+    "collections",
+];
 
 impl KnownGaps {
     /// Reads a `known_gaps.toml`.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod bm25;
 mod case;
 mod cases;
 mod check;

@@ -6,7 +6,7 @@ use shelfward_core::{
 
 use super::fixture::records;
 use crate::case::Case;
-use crate::check::{counts, holds, ids, same_ids};
+use crate::check::{holds, ids, rows, same_ids};
 use crate::context::{Context, record, refused};
 use crate::faulty::Fault;
 use crate::verdict::{Checked, Finding};
@@ -65,11 +65,7 @@ async fn create_twice(context: Context) -> Checked {
         .upsert(&[record("kept", 0, "{}")?])
         .await?;
     let again = context.make(&spec).await?;
-    counts(
-        "rows after creating again",
-        again.count(&Filter::everything()).await?,
-        1,
-    )
+    rows("rows after creating again", &*again, 1).await
 }
 
 async fn differing(context: Context, change: fn(&mut CollectionSpec)) -> Checked {
@@ -89,11 +85,7 @@ async fn differing(context: Context, change: fn(&mut CollectionSpec)) -> Checked
     holds(*still.spec() == spec, || {
         "the refused spec was taken".into()
     })?;
-    counts(
-        "rows after a refused create",
-        still.count(&Filter::everything()).await?,
-        1,
-    )
+    rows("rows after a refused create", &*still, 1).await
 }
 
 async fn zero_width(context: Context) -> Checked {
@@ -158,11 +150,7 @@ async fn drop_one(context: Context) -> Checked {
         "a dropped collection is listed".into()
     })?;
     let anew = store.ensure(&spec).await?;
-    counts(
-        "rows of a collection made anew",
-        anew.count(&Filter::everything()).await?,
-        0,
-    )
+    rows("rows of a collection made anew", &*anew, 0).await
 }
 
 async fn drop_missing(context: Context) -> Checked {
@@ -191,11 +179,7 @@ async fn stale_handle(context: Context) -> Checked {
         old.count(&Filter::everything()).await,
         "a read of a collection made anew",
     )?;
-    counts(
-        "rows of the new collection",
-        new.count(&Filter::everything()).await?,
-        0,
-    )
+    rows("rows of the new collection", &*new, 0).await
 }
 
 fn stale<T>(answer: Result<T, StoreError>, what: &str) -> Checked {

@@ -5,7 +5,7 @@ use shelfward_core::{Collection, Filter, Key, Leg};
 
 use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
-use crate::check::{counts, holds, ids, same_ids};
+use crate::check::{counts_deleted, holds, ids, same_ids};
 use crate::context::{Context, key, record, refused};
 use crate::faulty::Fault;
 use crate::verdict::Checked;
@@ -30,6 +30,7 @@ pub(super) fn cases() -> Vec<Case> {
             Fault::DropsAll,
             Fault::EqMatchesPrefix,
             Fault::FoldsCase,
+            Fault::MatchesSubstrings,
         ]),
         Case::new("delete/tautologies", tautologies).of_the_handle(),
         Case::new("delete/all", all).kills(&[Fault::LosesLastOfBatch]),
@@ -62,18 +63,29 @@ async fn by_key(context: Context) -> Checked {
         .iter()
         .map(|id| key(id))
         .collect::<Checked<_>>()?;
-    counts("deleted", collection.delete(&keys).await?, 3)?;
+    counts_deleted(
+        "deleted",
+        collection.capabilities(),
+        collection.delete(&keys).await?,
+        3,
+    )?;
     left(&collection, &["b", "d", "f", "g", "h", "i", "j"]).await
 }
 
 async fn missing_key(context: Context) -> Checked {
     let collection = fixture(&context).await?;
-    counts(
+    counts_deleted(
         "one of two",
+        collection.capabilities(),
         collection.delete(&[key("a")?, key("nobody")?]).await?,
         1,
     )?;
-    counts("none", collection.delete(&[key("nobody")?]).await?, 0)
+    counts_deleted(
+        "none",
+        collection.capabilities(),
+        collection.delete(&[key("nobody")?]).await?,
+        0,
+    )
 }
 
 async fn no_keys(context: Context) -> Checked {
@@ -88,8 +100,9 @@ async fn no_keys(context: Context) -> Checked {
 
 async fn same_key_twice(context: Context) -> Checked {
     let collection = fixture(&context).await?;
-    counts(
+    counts_deleted(
         "one key twice",
+        collection.capabilities(),
         collection.delete(&[key("a")?, key("a")?]).await?,
         1,
     )
@@ -100,7 +113,7 @@ async fn by_filter(context: Context) -> Checked {
     let selector = field("n").eq(5).build()?.narrow()?;
     let deleted = collection.delete_matching(&selector).await?;
     left(&collection, &["b", "c", "d", "e", "f", "g", "i", "j"]).await?;
-    counts("deleted", deleted, 2)
+    counts_deleted("deleted", collection.capabilities(), deleted, 2)
 }
 
 async fn by_member(context: Context) -> Checked {
@@ -108,13 +121,18 @@ async fn by_member(context: Context) -> Checked {
     let selector = field("l").is_in(["c", "b'c"]).build()?.narrow()?;
     let deleted = collection.delete_matching(&selector).await?;
     left(&collection, &["a", "d", "e", "f", "g", "h", "j"]).await?;
-    counts("deleted", deleted, 3)
+    counts_deleted("deleted", collection.capabilities(), deleted, 3)
 }
 
 async fn nothing_matches(context: Context) -> Checked {
     let collection = fixture(&context).await?;
     let selector = field("t").eq("nobody").build()?.narrow()?;
-    counts("deleted", collection.delete_matching(&selector).await?, 0)?;
+    counts_deleted(
+        "deleted",
+        collection.capabilities(),
+        collection.delete_matching(&selector).await?,
+        0,
+    )?;
     left(
         &collection,
         &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"],
@@ -126,8 +144,9 @@ async fn nothing_matches(context: Context) -> Checked {
 async fn exactly(context: Context) -> Checked {
     let collection = fixture(&context).await?;
     let both = field("l").all(["a", "zz"]).build()?.narrow()?;
-    counts(
+    counts_deleted(
         "two members of which one is nowhere",
+        collection.capabilities(),
         collection.delete_matching(&both).await?,
         0,
     )?;
@@ -137,23 +156,31 @@ async fn exactly(context: Context) -> Checked {
         .and(field("x").gt(0))
         .build()?
         .narrow()?;
-    counts("deleted", collection.delete_matching(&selector).await?, 1)?;
+    counts_deleted(
+        "deleted",
+        collection.capabilities(),
+        collection.delete_matching(&selector).await?,
+        1,
+    )?;
     left(&collection, &["b", "c", "d", "e", "f", "g", "h", "i", "j"]).await?;
     let whole = field("t").eq("red hot").build()?.narrow()?;
     let begins = field("t").eq("red").build()?.narrow()?;
     let of_another_case = field("t").eq("RED").build()?.narrow()?;
-    counts(
+    counts_deleted(
         "a text that another begins with",
+        collection.capabilities(),
         collection.delete_matching(&begins).await?,
         0,
     )?;
-    counts(
+    counts_deleted(
         "a text in another case",
+        collection.capabilities(),
         collection.delete_matching(&of_another_case).await?,
         0,
     )?;
-    counts(
+    counts_deleted(
         "the whole text",
+        collection.capabilities(),
         collection.delete_matching(&whole).await?,
         1,
     )?;
@@ -183,7 +210,12 @@ async fn tautologies(_: Context) -> Checked {
 
 async fn all(context: Context) -> Checked {
     let collection = fixture(&context).await?;
-    counts("deleted", collection.delete_all().await?, 10)?;
+    counts_deleted(
+        "deleted",
+        collection.capabilities(),
+        collection.delete_all().await?,
+        10,
+    )?;
     left(&collection, &[]).await?;
     collection.upsert(&[record("new", 0, "{}")?]).await?;
     left(&collection, &["new"]).await
@@ -220,7 +252,7 @@ async fn replace(context: Context) -> Checked {
         .replace(&selector, &[part("a", 4, "one")?, part("e", 5, "one")?])
         .await?;
     left(&collection, &["a", "d", "e"]).await?;
-    counts("removed", replaced.removed, 3)?;
+    counts_deleted("removed", collection.capabilities(), replaced.removed, 3)?;
     holds(replaced.written == 2, || {
         format!("2 were written, {} answered", replaced.written)
     })
@@ -229,8 +261,9 @@ async fn replace(context: Context) -> Checked {
 async fn replace_with_nothing(context: Context) -> Checked {
     let collection = fixture(&context).await?;
     let selector = field("t").eq("red").build()?.narrow()?;
-    counts(
+    counts_deleted(
         "removed",
+        collection.capabilities(),
         collection.replace(&selector, &[]).await?.removed,
         1,
     )?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use shelfward_core::{Filter, Include, Leg, MetadataKey, MetadataPatch, Operation, StoreError};
 
 use crate::case::Case;
-use crate::check::{counts, holds, ids, same_ids};
+use crate::check::{holds, ids, rows, same_ids};
 use crate::context::{Context, record};
 use crate::faulty::Fault;
 use crate::verdict::{Checked, Finding};
@@ -38,11 +38,7 @@ async fn closed(context: Context) -> Checked {
     let again = context.again(&spec.name).await;
     let can = context.adapter().await?.capabilities(&spec);
     match again {
-        Ok(again) => counts(
-            "rows after a close",
-            again.count(&Filter::everything()).await?,
-            1,
-        ),
+        Ok(again) => rows("rows after a close", &*again, 1).await,
         Err(finding) if can.durable => Err(finding),
         Err(_) => Ok(()),
     }

@@ -1,43 +1,66 @@
 //! Scores under each metric: known values, and the suite's own scorer on random vectors.
 
 use proptest::prelude::*;
-use shelfward_core::{Filter, Leg, Metric, Record};
+use shelfward_core::{Capabilities, Filter, Leg, Metric, Record};
 
 use crate::case::Case;
 use crate::check::{ids, same_order, same_score};
-use crate::context::{Context, key};
+use crate::context::{Context, key, refused};
 use crate::faulty::Fault;
 use crate::oracle::{Random, score};
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
-    let known: [(&str, Metric, [f64; 3]); 3] = [
-        ("metrics/cosine", Metric::Cosine, [1.0, 0.0, -1.0]),
-        ("metrics/dot", Metric::Dot, [2.0, 0.0, -1.0]),
-        (
-            "metrics/euclidean",
-            Metric::Euclidean,
-            [-1.0, -std::f64::consts::SQRT_2, -2.0],
-        ),
+    let known = [
+        (Metric::Cosine, [1.0, 0.0, -1.0]),
+        (Metric::Dot, [2.0, 0.0, -1.0]),
+        (Metric::Euclidean, [-1.0, -std::f64::consts::SQRT_2, -2.0]),
     ];
-    let mut cases: Vec<Case> = known
-        .into_iter()
-        .map(|(id, metric, expected)| {
-            Case::new(id, move |context| values(context, metric, expected))
-                .kills(&[Fault::InvertsScores, Fault::DistanceAsScore])
-        })
-        .collect();
-    let random = [
-        ("metrics/cosine-random", Metric::Cosine),
-        ("metrics/dot-random", Metric::Dot),
-        ("metrics/euclidean-random", Metric::Euclidean),
-    ];
-    cases.extend(random.into_iter().map(|(id, metric)| {
-        Case::new(id, move |context| against_the_scorer(context, metric))
-            .kills(&[Fault::InvertsScores, Fault::DistanceAsScore])
-    }));
-    cases.push(Case::new("metrics/cosine-ignores-length", length).kills(&[Fault::DistanceAsScore]));
+    let mut cases = Vec::new();
+    for (metric, expected) in known {
+        let id = format!("metrics/{metric}");
+        let random = format!("{id}-random");
+        let of_metric = [
+            Case::new(id, move |context| values(context, metric, expected)),
+            Case::new(random, move |context| against_the_scorer(context, metric)),
+        ];
+        let faults = &[Fault::InvertsScores, Fault::DistanceAsScore];
+        let of_metric = of_metric.map(|case| case.kills(faults));
+        cases.extend(of_metric.map(|case| case.only_where(declares(metric), UNDECLARED)));
+    }
+    cases.push(
+        Case::new("metrics/cosine-ignores-length", length)
+            .kills(&[Fault::DistanceAsScore])
+            .only_where(declares(Metric::Cosine), UNDECLARED),
+    );
+    cases.push(Case::new("metrics/undeclared-is-refused", undeclared).of_the_handle());
     cases
+}
+
+const UNDECLARED: &str = "it does not declare this metric";
+
+fn declares(metric: Metric) -> fn(&Capabilities) -> bool {
+    match metric {
+        Metric::Dot => |can| can.metrics.contains(&Metric::Dot),
+        Metric::Euclidean => |can| can.metrics.contains(&Metric::Euclidean),
+        _ => |can| can.metrics.contains(&Metric::Cosine),
+    }
+}
+
+/// Each metric can be had exactly where it is declared.
+async fn undeclared(context: Context) -> Checked {
+    for metric in [Metric::Cosine, Metric::Dot, Metric::Euclidean] {
+        let mut spec = context.spec()?;
+        spec.metric = metric;
+        let declared = context.adapter().await?.capabilities(&spec).metrics;
+        let made = context.store().await?.ensure(&spec).await;
+        if declared.contains(&metric) {
+            made?;
+        } else {
+            refused(made, "a metric that is not declared")?;
+        }
+    }
+    Ok(())
 }
 
 async fn scored(
@@ -48,19 +71,7 @@ async fn scored(
 ) -> Checked<Vec<(String, f64)>> {
     let mut spec = context.spec()?;
     spec.metric = metric;
-    let store = context.store().await?;
-    if !context
-        .adapter()
-        .await?
-        .capabilities(&spec)
-        .metrics
-        .contains(&metric)
-    {
-        return Err(store.ensure(&spec).await.map_or_else(Finding::from, |_| {
-            Finding::errors(format!("{metric} is not declared and not refused"))
-        }));
-    }
-    let collection = store.ensure(&spec).await?;
+    let collection = context.make(&spec).await?;
     collection.upsert(records).await?;
     let found = collection
         .search(&Leg::dense(query, Filter::everything(), 100))

@@ -8,7 +8,7 @@ pub(crate) mod fixture;
 mod ids;
 mod injection;
 mod lexical;
-mod library;
+pub(crate) mod library;
 mod metrics;
 mod paging;
 mod races;

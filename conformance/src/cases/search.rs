@@ -3,7 +3,7 @@
 use shelfward_core::{End, Filter, Leg, Record};
 
 use crate::case::Case;
-use crate::check::{holds, ids, same_ids, same_order};
+use crate::check::{NOT_FULL, full, holds, ids, same_ids, same_order};
 use crate::context::{Context, key, record, refused};
 use crate::faulty::Fault;
 use crate::verdict::{Checked, Finding, Verdict};
@@ -18,13 +18,17 @@ pub(super) fn cases() -> Vec<Case> {
             .kills(&[Fault::OffByOneTopK]),
         Case::new("search/ties-are-stable", ties).kills(&[Fault::UnstableTies]),
         Case::new("search/full-under-a-filter", full_under_a_filter)
-            .kills(&[Fault::FiltersAfterTopK, Fault::IgnoresFilter]),
+            .kills(&[Fault::FiltersAfterTopK, Fault::IgnoresFilter])
+            .only_where(full, NOT_FULL),
         Case::new("search/one-in-a-thousand", one_in_a_thousand)
-            .kills(&[Fault::FiltersAfterTopK, Fault::IgnoresFilter]),
+            .kills(&[Fault::FiltersAfterTopK, Fault::IgnoresFilter])
+            .only_where(full, NOT_FULL),
         Case::new("search/text-and-metadata-come-along", comes_along)
             .kills(&[Fault::IgnoresFilter]),
         Case::new("search/query-of-another-width", odd_queries).of_the_handle(),
-        Case::new("search/says-how-it-ended", ended).kills(&[Fault::NeverSaysHowItEnded]),
+        Case::new("search/says-how-it-ended", ended)
+            .kills(&[Fault::NeverSaysHowItEnded])
+            .only_where(full, NOT_FULL),
     ]
 }
 
@@ -190,8 +194,6 @@ async fn odd_queries(context: Context) -> Checked {
 
 async fn ended(context: Context) -> Checked {
     let collection = context.filters().await?;
-    let guaranteed =
-        collection.capabilities().full == shelfward_core::capabilities::Full::Guaranteed;
     let found = collection
         .search(&Leg::dense(
             [1.0; 4],
@@ -199,7 +201,7 @@ async fn ended(context: Context) -> Checked {
             50,
         ))
         .await?;
-    if found.end == End::Complete || !guaranteed {
+    if found.end == End::Complete {
         return Ok(());
     }
     Err(Finding::new(

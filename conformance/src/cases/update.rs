@@ -10,7 +10,7 @@ use shelfward_core::{
 
 use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
-use crate::check::{counts, holds, ids, same_ids};
+use crate::check::{counts_updated, holds, ids, same_ids};
 use crate::context::{Context, key, refused, text};
 use crate::faulty::Fault;
 use crate::verdict::{Checked, Finding};
@@ -66,8 +66,9 @@ async fn count(context: Context) -> Checked {
     let collection = fixture(&context).await?;
     let selector = field("n").eq(5).build()?.narrow()?;
     let patch = MetadataPatch::new().set(name("t")?, value("new")?);
-    counts(
+    counts_updated(
         "updated",
+        collection.capabilities(),
         collection.update_metadata(&selector, &patch).await?,
         2,
     )?;
@@ -145,8 +146,9 @@ async fn none(context: Context) -> Checked {
     let collection = fixture(&context).await?;
     let selector = field("t").eq("nobody").build()?.narrow()?;
     let patch = MetadataPatch::new().set(name("n")?, 7);
-    counts(
+    counts_updated(
         "updated",
+        collection.capabilities(),
         collection.update_metadata(&selector, &patch).await?,
         0,
     )

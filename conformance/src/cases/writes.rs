@@ -6,7 +6,7 @@ use shelfward_core::{Collection, Filter, Include, Leg, Metadata, Record};
 
 use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
-use crate::check::{counts, holds, ids, same_ids, same_order};
+use crate::check::{holds, ids, rows, same_ids, same_order};
 use crate::context::{Context, key, record, refused};
 use crate::faulty::Fault;
 use crate::verdict::{Checked, Finding};
@@ -53,11 +53,7 @@ async fn expect_rows(collection: &Arc<dyn Collection>, expected: &[&str]) -> Che
         expected,
     )?;
     let expected = u64::try_from(expected.len()).unwrap_or(u64::MAX);
-    counts(
-        "how many are there",
-        collection.count(&Filter::everything()).await?,
-        expected,
-    )
+    rows("how many are there", &**collection, expected).await
 }
 
 async fn insert(context: Context) -> Checked {
@@ -158,11 +154,7 @@ async fn over_the_batch(context: Context) -> Checked {
     let collection = context.make(&spec).await?;
     collection.upsert(&all).await?;
     let number = u64::try_from(number).unwrap_or(u64::MAX);
-    counts(
-        "records over the batch limit",
-        collection.count(&Filter::everything()).await?,
-        number,
-    )
+    rows("records over the batch limit", &*collection, number).await
 }
 
 async fn bare(context: Context) -> Checked {

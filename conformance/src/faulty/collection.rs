@@ -1,18 +1,20 @@
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use shelfward_core::filter::key;
 use shelfward_core::{
     Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, End, Filter, Found, Hit, Include,
-    Key, Leg, Match, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
-    Scalar, StoredRecord, Value, VectorStore, WriteOrder, async_trait, query_words,
+    Key, Leg, Match, MetadataKey, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced,
+    Result, Scalar, StoreError, StoredRecord, Value, VectorStore, WriteOrder, async_trait,
+    query_words,
 };
 
 use super::Fault;
+use super::ghosts::{Change, Ghosts};
 use super::meaning::{matches, misunderstands};
-use super::store::Ghosts;
+use super::words::{Shelf, of_words};
 
 /// More than any collection of the suite holds.
 const EVERYTHING: usize = 100_000;
@@ -24,6 +26,8 @@ pub(super) struct FaultyCollection {
     can: Capabilities,
     ghosts: Ghosts,
     searches: AtomicUsize,
+    /// How many replaces the store has begun.
+    writers: Arc<AtomicUsize>,
 }
 
 impl FaultyCollection {
@@ -33,6 +37,7 @@ impl FaultyCollection {
         fault: Fault,
         can: Capabilities,
         ghosts: Ghosts,
+        writers: Arc<AtomicUsize>,
     ) -> Self {
         Self {
             inner,
@@ -41,6 +46,7 @@ impl FaultyCollection {
             can,
             ghosts,
             searches: AtomicUsize::new(0),
+            writers,
         }
     }
 
@@ -92,45 +98,101 @@ impl FaultyCollection {
         Ok(hits)
     }
 
-    async fn remember(&self, filter: &Filter) -> Result<()> {
-        if self.fault == Fault::ForgetsLexicalOnDelete {
-            let gone = self
-                .inner
-                .scan(filter, None, EVERYTHING, Include::TEXT)
-                .await?
-                .records;
-            let mut ghosts = self.ghosts.lock().unwrap_or_else(PoisonError::into_inner);
-            ghosts
-                .entry(self.spec().name.clone())
-                .or_default()
-                .extend(gone);
+    async fn remember(&self, change: Change, filter: &Filter) -> Result<()> {
+        if Ghosts::matter(self.fault, change) {
+            let page = self.inner.scan(filter, None, EVERYTHING, Include::TEXT);
+            self.ghosts.add(&self.spec().name, page.await?.records);
         }
         Ok(())
     }
 
-    /// What was deleted, found by its words all the same.
-    fn haunt(&self, leg: &Leg, found: &mut Found) {
+    async fn remember_keys(&self, change: Change, keys: &[Key]) -> Result<()> {
+        if Ghosts::matter(self.fault, change) {
+            let all = Filter::everything();
+            let before = self.inner.fetch(keys, &all, Include::TEXT).await?;
+            self.ghosts
+                .add(&self.spec().name, before.into_iter().flatten());
+        }
+        Ok(())
+    }
+
+    /// What is found, or no longer found, by words that a record had before it was changed.
+    async fn haunt(&self, leg: &Leg, found: &mut Found) -> Result<()> {
         let Ask::Lexical { words, .. } = &leg.ask else {
-            return;
+            return Ok(());
         };
-        let ghosts = self.ghosts.lock().unwrap_or_else(PoisonError::into_inner);
-        for ghost in ghosts.get(&self.spec().name).into_iter().flatten() {
+        for ghost in self.ghosts.of(&self.spec().name) {
             let text = ghost.text.as_deref().unwrap_or_default();
             let held = query_words(text, self.spec().word_rule, false).unwrap_or_default();
-            if leg.filter.matches(&ghost.metadata)
-                && held.iter().any(|h| words.iter().any(|w| w.text == h.text))
-            {
-                let hit = Hit::new(
-                    ghost.key.clone(),
-                    0.1,
-                    ghost.text.clone(),
-                    ghost.metadata.clone(),
-                );
-                found.hits.push(hit);
+            let by_word = held.iter().any(|h| words.iter().any(|w| w.text == h.text));
+            let there = found.hits.iter().any(|hit| hit.key == ghost.key);
+            match self.fault {
+                Fault::UpdateForgetsWords => found.hits.retain(|hit| hit.key != ghost.key),
+                Fault::ForgetsLexicalOnDelete if by_word && leg.filter.matches(&ghost.metadata) => {
+                    let (text, metadata) = (ghost.text, ghost.metadata);
+                    found.hits.push(Hit::new(ghost.key, 0.1, text, metadata));
+                }
+                Fault::KeepsOldWords if by_word && !there => {
+                    let keys = std::slice::from_ref(&ghost.key);
+                    let now = self.inner.fetch(keys, &leg.filter, Include::TEXT).await?;
+                    let now = now.into_iter().flatten();
+                    found
+                        .hits
+                        .extend(now.map(|r| Hit::new(r.key, 0.1, r.text, r.metadata)));
+                }
+                _ => {}
             }
         }
+        Ok(())
+    }
+
+    /// What the leg of this crate's own finds, with its fault.
+    async fn by_own_words(&self, leg: &Leg) -> Result<Option<Found>> {
+        let Ask::Lexical { words, matching } = &leg.ask else {
+            return Ok(None);
+        };
+        if !of_words(self.fault) {
+            return Ok(None);
+        }
+        let all = Filter::everything();
+        let all = self.inner.scan(&all, None, EVERYTHING, Include::TEXT).await;
+        let shelf = Shelf {
+            fault: self.fault,
+            spec: self.spec(),
+            all: &all?.records,
+            gone: &self.ghosts.of(&self.spec().name),
+        };
+        let hits = shelf
+            .search(words, *matching, &leg.filter)
+            .map_err(|kind| StoreError::new(Operation::Search, kind).on(&self.spec().name))?;
+        Ok(Some(Found::new(hits, End::Complete)))
+    }
+
+    /// Waits until a replace that began at the same time is half done, where nobody takes turns.
+    async fn come_between(&self) {
+        if self.fault == Fault::UnorderedWriters {
+            tokio::time::sleep(A_MOMENT + A_MOMENT / 2).await;
+        }
+    }
+
+    /// A replace in three steps, the halves of the new in another order each time, so that two at
+    /// once leave a part of each.
+    async fn replace_in_steps(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+        let removed = self.inner.delete_matching(selector).await?;
+        let (mut first, mut second) = with.split_at(with.len() / 2);
+        if self.writers.fetch_add(1, Ordering::SeqCst) % 2 == 1 {
+            (first, second) = (second, first);
+        }
+        tokio::time::sleep(A_MOMENT).await;
+        self.inner.upsert(first).await?;
+        tokio::time::sleep(A_MOMENT).await;
+        self.inner.upsert(second).await?;
+        Ok(Replaced::new(removed, with.len()))
     }
 }
+
+/// Between two steps of a writer that takes no turn.
+const A_MOMENT: Duration = Duration::from_millis(4);
 
 fn one_more(count: Count) -> Count {
     count.plus(Count::Exact(1))
@@ -162,6 +224,18 @@ fn round(record: &mut StoredRecord) {
     record.metadata = Arc::new(rounded.collect());
 }
 
+/// Keys as a store that makes column names of them gives them back.
+fn rename(record: &mut StoredRecord) {
+    let renamed = record.metadata.iter().map(|(key, value)| {
+        let plain = key
+            .as_str()
+            .replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_");
+        let plain = MetadataKey::stored(&plain).unwrap_or_else(|_| key.clone());
+        (plain, value.clone())
+    });
+    record.metadata = Arc::new(renamed.collect());
+}
+
 fn but_the_last(records: &[Record]) -> &[Record] {
     records.split_last().map_or(records, |(_, before)| before)
 }
@@ -177,10 +251,11 @@ impl Collection for FaultyCollection {
     }
 
     async fn upsert(&self, records: &[Record]) -> Result<()> {
+        let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
+        self.remember_keys(Change::WrittenOver, &keys).await?;
         match self.fault {
             Fault::LosesLastOfBatch => self.inner.upsert(but_the_last(records)).await,
             Fault::KeepsOldRecord => {
-                let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
                 let there = self
                     .inner
                     .fetch(&keys, &Filter::everything(), Include::METADATA)
@@ -195,17 +270,7 @@ impl Collection for FaultyCollection {
     }
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        if self.fault == Fault::ForgetsLexicalOnDelete {
-            let gone = self
-                .inner
-                .fetch(keys, &Filter::everything(), Include::TEXT)
-                .await?;
-            let mut ghosts = self.ghosts.lock().unwrap_or_else(PoisonError::into_inner);
-            ghosts
-                .entry(self.spec().name.clone())
-                .or_default()
-                .extend(gone.into_iter().flatten());
-        }
+        self.remember_keys(Change::Deleted, keys).await?;
         match (self.fault, keys) {
             (Fault::DeletesFirstKeyOnly, [first, ..]) => {
                 self.inner.delete(std::slice::from_ref(first)).await
@@ -221,6 +286,10 @@ impl Collection for FaultyCollection {
     async fn search(&self, leg: &Leg) -> Result<Found> {
         let dense = matches!(leg.ask, Ask::Dense(_));
         let mut found = match self.fault {
+            fault if of_words(fault) => match self.by_own_words(leg).await? {
+                Some(found) => found,
+                None => self.inner.search(leg).await?,
+            },
             fault if misunderstands(fault) => {
                 let mut found = self.unfiltered(leg, EVERYTHING).await?;
                 found
@@ -261,16 +330,8 @@ impl Collection for FaultyCollection {
                 found.hits.extend(self.elsewhere(leg).await?);
                 found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
             }
-            Fault::ForgetsLexicalOnDelete => self.haunt(leg, &mut found),
-            Fault::SharesStatistics if !dense => {
-                let all = self
-                    .inner
-                    .count(&Filter::everything())
-                    .await?
-                    .exact()
-                    .unwrap_or(0);
-                let weight = f64::from(u32::try_from(all).unwrap_or(u32::MAX)).ln_1p();
-                found.hits.iter_mut().for_each(|hit| hit.score *= weight);
+            Fault::ForgetsLexicalOnDelete | Fault::KeepsOldWords | Fault::UpdateForgetsWords => {
+                self.haunt(leg, &mut found).await?;
             }
             Fault::NeverSaysHowItEnded => found.end = End::Unknown,
             Fault::FlatLexicalScores if !dense => {
@@ -281,6 +342,27 @@ impl Collection for FaultyCollection {
         }
         found.hits.truncate(leg.top_k);
         Ok(found)
+    }
+
+    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
+        let mut legs = (dense.clone(), lexical.clone());
+        if self.fault == Fault::FiltersOneOfBoth {
+            legs.1 = lexical.with_filter(self.partition_only(&lexical.filter));
+        }
+        let (mut a, mut b) = (self.search(&legs.0).await?, self.search(&legs.1).await?);
+        match self.fault {
+            Fault::SwapsLegs => std::mem::swap(&mut a, &mut b),
+            Fault::FusesLegs => {
+                a.hits.extend(b.hits.iter().cloned());
+                let mut seen = HashSet::new();
+                a.hits.retain(|hit| seen.insert(hit.key.clone()));
+                b.hits.clone_from(&a.hits);
+                a.hits.truncate(dense.top_k);
+                b.hits.truncate(lexical.top_k);
+            }
+            _ => {}
+        }
+        Ok((a, b))
     }
 
     async fn fetch(
@@ -303,6 +385,7 @@ impl Collection for FaultyCollection {
                     .flatten()
                     .for_each(|record| record.vector = None),
                 Fault::RoundsIntegers => fetched.iter_mut().flatten().for_each(round),
+                Fault::RenamesOddKeys => fetched.iter_mut().flatten().for_each(rename),
                 _ => {}
             }
             return Ok(fetched);
@@ -318,8 +401,11 @@ impl Collection for FaultyCollection {
     }
 
     async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        self.remember(selector.filter()).await?;
+        self.remember(Change::Deleted, selector.filter()).await?;
+        self.remember(Change::WrittenOver, selector.filter())
+            .await?;
         match self.fault {
+            Fault::UnorderedWriters => self.replace_in_steps(selector, with).await,
             Fault::LeavesStaleTail => {
                 self.inner.upsert(with).await?;
                 Ok(Replaced::new(Count::Exact(0), with.len()))
@@ -345,7 +431,8 @@ impl Collection for FaultyCollection {
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
-        self.remember(selector.filter()).await?;
+        self.remember(Change::Deleted, selector.filter()).await?;
+        self.come_between().await;
         match self.fault {
             Fault::DeleteByFilterDoesNothing => Ok(Count::Exact(0)),
             Fault::DeleteByFilterAnswersZero => {
@@ -379,6 +466,8 @@ impl Collection for FaultyCollection {
         selector: &NarrowFilter,
         patch: &MetadataPatch,
     ) -> Result<Count> {
+        self.remember(Change::Updated, selector.filter()).await?;
+        self.come_between().await;
         match self.fault {
             Fault::UpdateDoesNothing => self.inner.count(selector.filter()).await,
             Fault::PatchKeepsRemovedKeys => {
@@ -456,6 +545,10 @@ impl Collection for FaultyCollection {
     }
 
     fn write_order(&self) -> Option<WriteOrder> {
+        if self.fault == Fault::UnorderedWriters {
+            // One for each handle, which orders nobody.
+            return Some(WriteOrder::new());
+        }
         self.inner.write_order()
     }
 }

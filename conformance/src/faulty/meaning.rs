@@ -15,13 +15,18 @@ pub(super) fn misunderstands(fault: Fault) -> bool {
             | Fault::EqMatchesPrefix
             | Fault::FoldsCase
             | Fault::WidensOnOr
+            | Fault::ThreeValuedLogic
+            | Fault::IntegerIsNoFloat
+            | Fault::MatchesSubstrings
     )
 }
 
 /// Whether the filter matches, as the fault has it.
 pub(super) fn matches(fault: Fault, filter: &Filter, metadata: &Metadata) -> bool {
-    if fault == Fault::IgnoresFilter {
-        return true;
+    match fault {
+        Fault::IgnoresFilter => return true,
+        Fault::ThreeValuedLogic => return three_valued(filter, metadata) == Some(true),
+        _ => {}
     }
     match filter.node() {
         Node::And(children) => children.iter().all(|child| matches(fault, child, metadata)),
@@ -46,6 +51,25 @@ fn test_matches(fault: Fault, test: &Test, metadata: &Metadata) -> bool {
                     _ => element == wanted,
                 })
         }
+        (Fault::IntegerIsNoFloat, Op::Eq(wanted)) => elements.iter().any(|e| same_shape(e, wanted)),
+        (Fault::IntegerIsNoFloat, Op::Ne(wanted)) => {
+            !elements.iter().any(|e| same_shape(e, wanted))
+        }
+        (Fault::IntegerIsNoFloat, Op::In(wanted)) => elements
+            .iter()
+            .any(|element| wanted.iter().any(|wanted| same_shape(element, wanted))),
+        (Fault::IntegerIsNoFloat, Op::All(wanted)) => wanted
+            .iter()
+            .all(|wanted| elements.iter().any(|element| same_shape(element, wanted))),
+        (Fault::MatchesSubstrings, Op::Eq(wanted)) => {
+            elements.iter().any(|element| contains(element, wanted))
+        }
+        (Fault::MatchesSubstrings, Op::In(wanted)) => elements
+            .iter()
+            .any(|element| wanted.iter().any(|wanted| contains(element, wanted))),
+        (Fault::MatchesSubstrings, Op::All(wanted)) => wanted
+            .iter()
+            .all(|wanted| elements.iter().any(|element| contains(element, wanted))),
         (Fault::FoldsCase, op) => {
             let folded: Vec<Scalar> = elements.iter().map(fold).collect();
             fold_op(op).holds(&folded)
@@ -75,5 +99,43 @@ fn fold_op(op: &Op) -> Op {
         Op::Lt(v) => Op::Lt(fold(v)),
         Op::Lte(v) => Op::Lte(fold(v)),
         Op::Exists(exists) => Op::Exists(*exists),
+    }
+}
+
+/// Equal, and written in the same way: a typed column of JSON text compares so.
+fn same_shape(held: &Scalar, wanted: &Scalar) -> bool {
+    held == wanted && matches!(held, Scalar::Float(_)) == matches!(wanted, Scalar::Float(_))
+}
+
+fn contains(held: &Scalar, wanted: &Scalar) -> bool {
+    match (held.as_text(), wanted.as_text()) {
+        (Some(held), Some(wanted)) => held.contains(wanted),
+        _ => held == wanted,
+    }
+}
+
+/// The logic of SQL: a condition on a missing field is neither true nor false, and neither is its
+/// negation.
+fn three_valued(filter: &Filter, metadata: &Metadata) -> Option<bool> {
+    let known = |children: &[Filter], decisive: bool| {
+        let mut all_known = true;
+        for child in children {
+            match three_valued(child, metadata) {
+                Some(value) if value == decisive => return Some(decisive),
+                Some(_) => {}
+                None => all_known = false,
+            }
+        }
+        all_known.then_some(!decisive)
+    };
+    match filter.node() {
+        Node::And(children) => known(children, false),
+        Node::Or(children) => known(children, true),
+        Node::Not(child) => three_valued(child, metadata).map(|value| !value),
+        Node::Test(test) => match (metadata.get(test.key().as_str()), test.op()) {
+            (value, op @ Op::Exists(_)) => Some(op.holds(value.map_or(&[][..], Value::elements))),
+            (Some(value), op) => Some(op.holds(value.elements())),
+            (None, _) => None,
+        },
     }
 }

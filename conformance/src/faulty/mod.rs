@@ -4,8 +4,11 @@
 //! caught by every case that names it.
 
 mod collection;
+mod ghosts;
+mod grammar;
 mod meaning;
 mod store;
+mod words;
 
 pub use store::FaultyStore;
 
@@ -99,11 +102,72 @@ pub enum Fault {
     Unhealthy,
     /// Scores by words depend on what other partitions hold.
     SharesStatistics,
+    /// No fault: words are served by the leg that faults of words are made from, left whole. Not one
+    /// of [`Fault::ALL`].
+    NoFault,
+    /// Every word is asked for, and any is enough.
+    AllMeansAny,
+    /// Records without a text count in the statistics of words.
+    CountsBareRecords,
+    /// What was deleted goes on counting in the statistics of words.
+    CountsDeletedTexts,
+    /// A word that half of the texts hold is worth nothing.
+    CutsIdfAtZero,
+    /// A prefix stands for the first few stored words, and the others are not looked for.
+    CutsPrefixes,
+    /// Texts are cut into words by one rule, whatever the collection's.
+    CutsWordsByOneRule,
+    /// A prefix of one letter stands for every word that begins so.
+    ExpandsOneLetter,
+    /// Words are kept in the case that they were written in.
+    KeepsCaseOfWords,
+    /// A record that was written over is still found by the words that it had.
+    KeepsOldWords,
+    /// Texts without words do not count in the statistics of words.
+    LeavesOutEmptyTexts,
+    /// Hits by words come in the order of their keys, whatever their scores.
+    LexicalOutOfOrder,
+    /// Words of more than 64 bytes are not indexed.
+    LosesLongWords,
+    /// How often a text says a word makes no difference.
+    LosesTermFrequency,
+    /// A word that more than half of the texts hold counts against them.
+    NegativeIdf,
+    /// BM25 is computed with k1 1.5.
+    OtherConstants,
+    /// Words are read as a query language: some exclude, some are operators, some are errors.
+    ParsesWords,
+    /// A word that a query repeats counts once.
+    RepeatedWordsCountOnce,
+    /// Texts are cut at spaces alone.
+    SplitsAtSpaces,
+    /// The statistics of words are of what the filter matches.
+    StatisticsOfTheFiltered,
+    /// A prefix adds up all the words that it stands for.
+    SumsPrefixes,
+    /// A record whose metadata was changed in place is no longer found by its words.
+    UpdateForgetsWords,
+    /// Two legs asked for together are answered the wrong way round.
+    SwapsLegs,
+    /// Two legs asked for together are both answered by what either found.
+    FusesLegs,
+    /// The filter reaches both legs by themselves, and the dense one alone when both are asked.
+    FiltersOneOfBoth,
+    /// Conditions on a missing field are unknown, also under a `$not`, as in SQL.
+    ThreeValuedLogic,
+    /// An integer equals no float.
+    IntegerIsNoFloat,
+    /// A text matches what contains it.
+    MatchesSubstrings,
+    /// Writers take no turns, and a replace is made of several steps.
+    UnorderedWriters,
+    /// Keys of metadata are kept in letters, digits and underscores alone.
+    RenamesOddKeys,
 }
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 72] = [
         Self::IgnoresFilter,
         Self::DropsAll,
         Self::InComparesListAsOne,
@@ -147,5 +211,34 @@ impl Fault {
         Self::ScanFails,
         Self::Unhealthy,
         Self::SharesStatistics,
+        Self::AllMeansAny,
+        Self::CountsBareRecords,
+        Self::CountsDeletedTexts,
+        Self::CutsIdfAtZero,
+        Self::CutsPrefixes,
+        Self::CutsWordsByOneRule,
+        Self::ExpandsOneLetter,
+        Self::KeepsCaseOfWords,
+        Self::KeepsOldWords,
+        Self::LeavesOutEmptyTexts,
+        Self::LexicalOutOfOrder,
+        Self::LosesLongWords,
+        Self::LosesTermFrequency,
+        Self::NegativeIdf,
+        Self::OtherConstants,
+        Self::ParsesWords,
+        Self::RepeatedWordsCountOnce,
+        Self::SplitsAtSpaces,
+        Self::StatisticsOfTheFiltered,
+        Self::SumsPrefixes,
+        Self::UpdateForgetsWords,
+        Self::SwapsLegs,
+        Self::FusesLegs,
+        Self::FiltersOneOfBoth,
+        Self::ThreeValuedLogic,
+        Self::IntegerIsNoFloat,
+        Self::MatchesSubstrings,
+        Self::UnorderedWriters,
+        Self::RenamesOddKeys,
     ];
 }

@@ -1,17 +1,15 @@
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use shelfward_core::capabilities::Replace;
 use shelfward_core::{
     Capabilities, Collection, CollectionName, CollectionSpec, ErrorKind, Metric, Operation, Result,
-    StoreError, StoredRecord, VectorStore, async_trait,
+    StoreError, VectorStore, async_trait,
 };
 
 use super::Fault;
 use super::collection::FaultyCollection;
-
-/// What was deleted from each collection and is still found by words.
-pub(super) type Ghosts = Arc<Mutex<HashMap<CollectionName, Vec<StoredRecord>>>>;
+use super::ghosts::Ghosts;
 
 /// A store with one fault, before one that is whole.
 pub struct FaultyStore {
@@ -19,6 +17,7 @@ pub struct FaultyStore {
     fault: Fault,
     transactions: bool,
     ghosts: Ghosts,
+    writers: Arc<AtomicUsize>,
 }
 
 impl FaultyStore {
@@ -29,6 +28,7 @@ impl FaultyStore {
             fault,
             transactions: true,
             ghosts: Ghosts::default(),
+            writers: Arc::default(),
         }
     }
 
@@ -87,6 +87,7 @@ impl VectorStore for FaultyStore {
             self.fault,
             can,
             self.ghosts.clone(),
+            self.writers.clone(),
         ))))
     }
 
@@ -99,10 +100,7 @@ impl VectorStore for FaultyStore {
     }
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
-        self.ghosts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(name);
+        self.ghosts.forget(name);
         let dropped = self.inner.drop_collection(name).await?;
         Ok(dropped || self.fault == Fault::DropAnswersYes)
     }

@@ -1,0 +1,163 @@
+//! Best first, equal ones in the same order each time, and no more than asked for.
+
+use std::sync::Arc;
+
+use shelfward_core::library::{IndexSource, LibrarySpec, Mode, Passage, SearchRequest};
+use shelfward_core::{LibraryIndex, Match, Scope};
+
+use super::shelf::{any, document, holding, leg, org, shelf, with_bm25, with_words};
+use crate::case::Case;
+use crate::cases::library::file;
+use crate::check::{ids, same_ids, same_order};
+use crate::context::Context;
+use crate::embedder::TableEmbedder;
+use crate::faulty::Fault;
+use crate::verdict::{Checked, Finding, Verdict};
+
+pub(super) fn cases() -> Vec<Case> {
+    vec![
+        with_words(
+            Case::new("lexical/scores-fall", scores_fall).kills(&[Fault::LexicalOutOfOrder]),
+        ),
+        with_bm25(Case::new("lexical/rare-words-weigh-more", rare).kills(&[
+            Fault::FlatLexicalScores,
+            Fault::LexicalOutOfOrder,
+            Fault::CutsIdfAtZero,
+        ])),
+        with_bm25(
+            Case::new("lexical/short-texts-weigh-more", short)
+                .kills(&[Fault::FlatLexicalScores, Fault::LexicalOutOfOrder]),
+        ),
+        with_words(Case::new("lexical/tie-of-equal-texts", ties).kills(&[Fault::UnstableTies])),
+        with_words(Case::new("lexical/top-k", top_k).kills(&[Fault::OffByOneTopK])),
+        with_bm25(
+            Case::new("lexical/top-k-keeps-the-best", best)
+                .kills(&[Fault::LexicalOutOfOrder, Fault::OffByOneTopK]),
+        ),
+        with_words(Case::new("lexical/ties-by-source-and-number", in_the_library).of_the_handle()),
+    ]
+}
+
+/// Five texts of one length that say a word ever more often.
+const RAIN: [(&str, &str); 5] = [
+    ("a1", "rain b c d e"),
+    ("b3", "rain rain rain d e"),
+    ("c2", "rain rain c d e"),
+    ("d5", "rain rain rain rain rain"),
+    ("e4", "rain rain rain rain e"),
+];
+
+/// By the store's own scores, whatever their rule.
+async fn scores_fall(context: Context) -> Checked {
+    let mut texts = RAIN.to_vec();
+    texts.push((
+        "f",
+        "rain in a text that is a good deal longer than the others",
+    ));
+    let collection = holding(&context, &texts).await?;
+    let found = any(&collection, "rain").await?;
+    same_ids("rain", &ids(&found), &["a1", "b3", "c2", "d5", "e4", "f"])?;
+    let scores: Vec<f64> = found.hits.iter().map(|hit| hit.score).collect();
+    if scores.is_sorted_by(|a, b| a >= b) {
+        return Ok(());
+    }
+    let message = format!("scores do not fall: {scores:?}");
+    Err(Finding::new(Verdict::Misorders, message))
+}
+
+async fn rare(context: Context) -> Checked {
+    let collection = shelf(&context).await?;
+    // By its key the document with the rare word would come last.
+    let mut documents = vec![document("org", "z-rare", "zebra other filler", "faq")?];
+    for n in 0..9 {
+        let body = "common other filler";
+        documents.push(document("org", &format!("c{n}"), body, "faq")?);
+    }
+    collection.upsert(&documents).await?;
+    let found = any(&collection, "common zebra").await?;
+    let first = ids(&found).into_iter().next();
+    let all = found.hits.iter().all(|hit| hit.score > 0.0);
+    if first.as_deref() == Some("z-rare") && all {
+        return Ok(());
+    }
+    let message = format!("the rare word's document is not first but {first:?}, or one scores 0");
+    Err(Finding::new(Verdict::Misorders, message))
+}
+
+async fn short(context: Context) -> Checked {
+    let texts = [
+        (
+            "a-long",
+            "snow among a great many other words of a longer text",
+        ),
+        ("b-middle", "snow among other words"),
+        ("c-short", "snow"),
+    ];
+    let collection = holding(&context, &texts).await?;
+    let found = ids(&any(&collection, "snow").await?);
+    same_order("snow", &found, &["c-short", "b-middle", "a-long"])
+}
+
+async fn ties(context: Context) -> Checked {
+    let texts = ["c", "a", "b"].map(|id| (id, "the same"));
+    let collection = holding(&context, &texts).await?;
+    let first = ids(&any(&collection, "same").await?);
+    same_ids("the same", &first, &["a", "b", "c"])?;
+    for _ in 0..5 {
+        same_order("again", &ids(&any(&collection, "same").await?), &first)?;
+    }
+    Ok(())
+}
+
+async fn top_k(context: Context) -> Checked {
+    let collection = holding(&context, &RAIN).await?;
+    let asked = leg(&collection, "rain", Match::Any, false, org()?)?;
+    for (top_k, expected) in [(0, 0), (1, 1), (4, 4), (5, 5), (500, 5)] {
+        let found = collection.search(&asked.with_top_k(top_k)).await?;
+        if found.hits.len() != expected {
+            let message = format!("{} of {expected} for a top_k of {top_k}", found.hits.len());
+            let more = found.hits.len() > expected;
+            let verdict = if more {
+                Verdict::Widens
+            } else {
+                Verdict::Narrows
+            };
+            return Err(Finding::new(verdict, message));
+        }
+    }
+    Ok(())
+}
+
+async fn best(context: Context) -> Checked {
+    let collection = holding(&context, &RAIN).await?;
+    let asked = leg(&collection, "rain", Match::Any, false, org()?)?;
+    let best = ["d5", "e4", "b3", "c2", "a1"];
+    for (top_k, expected) in (1..=best.len()).filter_map(|k| Some((k, best.get(..k)?))) {
+        let found = collection.search(&asked.with_top_k(top_k)).await?;
+        same_order("the best", &ids(&found), expected)?;
+    }
+    Ok(())
+}
+
+/// Whatever order a store gives equal scores, readers see them by source, then by number.
+async fn in_the_library(context: Context) -> Checked {
+    let embedder = Arc::new(TableEmbedder::new("suite-library", 8));
+    let spec = LibrarySpec::new(context.name()?);
+    let index = LibraryIndex::ensure(&context.store().await?, spec, embedder).await?;
+    for id in ["b", "a:1", "a"] {
+        let same = (0..12).map(|_| Passage::new("the same"));
+        let source = IndexSource::new(id, "document", ["g"])?.passages(same);
+        file(&index, "org1", source).await?;
+    }
+    let expected: Vec<String> = ["a", "a:1", "b"]
+        .iter()
+        .flat_map(|id| (0..12).map(move |n| format!("{id}#{n}")))
+        .collect();
+    for mode in [Mode::Lexical, Mode::Hybrid, Mode::Dense] {
+        let request = SearchRequest::new("the same").mode(mode).top_k(36);
+        let answer = index.search(&Scope::of("org1", ["g"])?, &request).await?;
+        let found: Vec<_> = answer.passages.iter().map(|p| p.id.clone()).collect();
+        same_order(&format!("{mode:?}"), &found, &expected)?;
+    }
+    Ok(())
+}

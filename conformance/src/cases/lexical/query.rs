@@ -1,0 +1,165 @@
+//! Whatever a user types is words: the same as of a text, and never an error.
+
+use shelfward_core::{ErrorKind, Leg, Match, QueryWord, Text};
+
+use super::shelf::{any, faq, finds, holding, org, search, with_our_words, with_words};
+use crate::case::Case;
+use crate::check::{holds, ids, same_ids};
+use crate::context::Context;
+use crate::faulty::Fault;
+use crate::verdict::{Checked, Finding};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = [
+        Case::new("lexical/operators-are-words", operators)
+            .kills(&[Fault::AnyMeansAll, Fault::ParsesWords]),
+        Case::new("lexical/punctuation-parts-words", punctuation).kills(&[Fault::SplitsAtSpaces]),
+        Case::new("lexical/words-that-are-operators-elsewhere", operator_words)
+            .kills(&[Fault::ParsesWords]),
+    ]
+    .map(with_our_words)
+    .into();
+    cases.push(with_words(
+        Case::new("lexical/what-is-no-word-finds-nothing", no_words_at_all)
+            .kills(&[Fault::ParsesWords]),
+    ));
+    cases
+}
+
+/// What engines read as a query language.
+async fn operators(context: Context) -> Checked {
+    let collection = faq(&context).await?;
+    let queries = [
+        "\"password",
+        "\"password\"",
+        "title:password",
+        "password*",
+        "+password -reset OR",
+        "NEAR(password, 1)",
+        "(password",
+        "pass\\word password",
+        "not password",
+        "password AND",
+        "OR password",
+        "password | & ! <-> :*",
+        "{password}^2~",
+        "password; drop table",
+        "';password--",
+    ];
+    for query in queries {
+        let found = ids(&any(&collection, query).await?);
+        holds(found.iter().any(|id| id == "faq-1"), || {
+            format!("{query:?} does not find its word: {found:?}")
+        })?;
+    }
+    // A minus excludes nothing, and a title is no field.
+    finds(&collection, "codes -reset", &["faq-1", "faq-3", "faq-4"]).await?;
+    finds(&collection, "title:x", &[]).await?;
+    finds(&collection, "NEAR(", &[]).await?;
+    finds(&collection, "-only", &[]).await?;
+    finds(&collection, "*", &[]).await?;
+    finds(&collection, "\"", &[]).await
+}
+
+/// Texts with the characters that user queries hold, each found by itself and by its words.
+async fn punctuation(context: Context) -> Checked {
+    let texts = [
+        ("apostrophe", "I don't know"),
+        ("ticket", "see POL-358 first"),
+        ("unit", "about 40 GB/s"),
+        ("version", "runs on ubuntu 24.04 only"),
+        ("field", "title:x"),
+        ("call", "NEAR(1)"),
+        ("mail", "ann@example.org"),
+        ("quoted", "say \"hello\" twice"),
+        ("path", "/etc/hosts"),
+        ("code", "snake_case"),
+    ];
+    let collection = holding(&context, &texts).await?;
+    for (query, expected) in [
+        ("don't", &["apostrophe"][..]),
+        ("don", &["apostrophe"]),
+        ("POL-358", &["ticket"]),
+        ("pol 358", &["ticket"]),
+        ("GB/s", &["unit"]),
+        ("ubuntu 24.04", &["version"]),
+        ("24", &["version"]),
+        ("04", &["version"]),
+        ("title:x", &["field"]),
+        ("NEAR(", &["call"]),
+        ("example", &["mail"]),
+        ("hello\"", &["quoted"]),
+        ("-only", &["version"]),
+        ("hosts", &["path"]),
+        ("snake", &["code"]),
+        ("*", &[]),
+        ("\"", &[]),
+    ] {
+        finds(&collection, query, expected).await?;
+        // The words of a query are those of a text, so that every one of them is there.
+        let found = search(&collection, query, Match::All, false).await?;
+        same_ids(query, &ids(&found), expected)?;
+    }
+    Ok(())
+}
+
+async fn operator_words(context: Context) -> Checked {
+    let texts = [
+        ("a", "to be or not to be"),
+        ("b", "near and far"),
+        ("c", "be"),
+        ("d", "far"),
+    ];
+    let collection = holding(&context, &texts).await?;
+    for (query, expected) in [
+        ("not be", &["a", "c"][..]),
+        ("or", &["a"]),
+        ("AND", &["b"]),
+        ("NOT far", &["a", "b", "d"]),
+        ("near", &["b"]),
+    ] {
+        finds(&collection, query, expected).await?;
+    }
+    for (query, expected) in [
+        ("not be", &["a"][..]),
+        ("be and far", &[]),
+        ("near OR far", &[]),
+    ] {
+        let found = search(&collection, query, Match::All, false).await?;
+        same_ids(query, &ids(&found), expected)?;
+    }
+    Ok(())
+}
+
+/// A leg may be handed what the word rule never makes. No stored word is like it, so it finds
+/// nothing, or is refused; it is never read as a query.
+async fn no_words_at_all(context: Context) -> Checked {
+    let collection = faq(&context).await?;
+    for odd in [
+        "\"",
+        "\"password",
+        "password*",
+        "-nowhere",
+        "title:password",
+        "near(",
+        "'",
+        "passw%",
+        "password OR reset",
+        " ",
+        "\\",
+    ] {
+        let word = QueryWord::new(Text::new(odd)?, false);
+        let leg = Leg::lexical(vec![word], Match::Any, org()?, 20);
+        match collection.search(&leg).await {
+            Ok(found) => same_ids(odd, &ids(&found), &[] as &[&str])?,
+            Err(error) if error.is_refusal() => {
+                // A store without a lexical leg refuses, and not because of the word.
+                if matches!(error.kind(), ErrorKind::Unsupported(_)) {
+                    return Err(error.into());
+                }
+            }
+            Err(error) => return Err(Finding::errors(format!("{odd:?}: {error}"))),
+        }
+    }
+    finds(&collection, "password", &["faq-1"]).await
+}

@@ -214,3 +214,36 @@ pub(crate) async fn finds<S: AsRef<str>>(
     let expected = u64::try_from(expected.len()).unwrap_or(u64::MAX);
     counted("count", &**collection, &filter, expected).await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_held_to_what_is_declared_and_never_lets_a_wrong_number_pass() {
+        use Count::{AtLeast, Exact, Unknown};
+        let exact = Some(Counting::Exact);
+        let at_least = Some(Counting::AtLeast);
+        let unknown = Some(Counting::Unknown);
+        let table = [
+            (exact, [true, false, false, false, false, false]),
+            (at_least, [true, false, true, true, false, false]),
+            (unknown, [true, false, true, true, false, true]),
+            (None, [true, false, true, true, false, true]),
+        ];
+        let answers = [
+            Exact(3),
+            Exact(4),
+            AtLeast(3),
+            AtLeast(0),
+            AtLeast(4),
+            Unknown,
+        ];
+        for (declared, rights) in table {
+            for (answer, right) in answers.into_iter().zip(rights) {
+                let judged = counts("a count", declared, answer, 3).is_ok();
+                assert_eq!(judged, right, "{declared:?} {answer}");
+            }
+        }
+    }
+}

@@ -1,13 +1,14 @@
 //! Making, opening, listing and dropping collections.
 
 use shelfward_core::{
-    CollectionSpec, ErrorKind, Field, FieldKind, Filter, Leg, MetadataKey, Metric, StoreError,
+    CollectionSpec, ErrorKind, Field, FieldKind, Filter, Include, Leg, MetadataKey, Metric,
+    StoreError,
 };
 
 use super::fixture::records;
 use crate::case::Case;
 use crate::check::{holds, ids, rows, same_ids};
-use crate::context::{Context, record, refused};
+use crate::context::{Context, key, record, refused};
 use crate::faulty::Fault;
 use crate::verdict::{Checked, Finding};
 
@@ -176,7 +177,8 @@ async fn stale_handle(context: Context) -> Checked {
         "a write to a collection made anew",
     )?;
     stale(
-        old.count(&Filter::everything()).await,
+        old.fetch(&[key("late")?], &Filter::everything(), Include::METADATA)
+            .await,
         "a read of a collection made anew",
     )?;
     rows("rows of the new collection", &*new, 0).await

@@ -54,7 +54,10 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("library/empty-source", empty_source).kills(&[Fault::LeavesStaleTail]),
         Case::new("library/hybrid", hybrid)
             .kills(&[Fault::FiltersAfterTopK])
-            .needs(has_lexical),
+            .only_where(
+                |can| has_lexical(can) && full(can),
+                "it has no lexical leg, or does not promise that a filtered search is full",
+            ),
         Case::new("library/lexical-embeds-nothing", lexical)
             .kills(&[Fault::InComparesListAsOne])
             .needs(has_lexical),
@@ -62,6 +65,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("library/full-under-a-scope", full_under_a_scope)
             .kills(&[Fault::FiltersAfterTopK])
             .only_where(full, NOT_FULL),
+        Case::new("library/short-answers-say-so", short_answers).kills(&[Fault::ShortAndComplete]),
     ]
 }
 
@@ -727,6 +731,25 @@ async fn canaries(context: Context) -> Checked {
                     )
                 })?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Many that are hidden lie nearer than the three that may be read. A store that does not promise to
+/// find those must say that it may not have.
+async fn short_answers(context: Context) -> Checked {
+    let index = library(&context).await?;
+    let near = vec!["near the query"; 400];
+    file(&index, "org1", source("hidden", ["secret"], &near)?).await?;
+    file(&index, "org1", source("seen", ["g"], &["zzz", "qqq"])?).await?;
+    for mode in [Mode::Dense, Mode::Hybrid] {
+        let request = SearchRequest::new("near the query").mode(mode).top_k(3);
+        let answer = ask(&index, "org1", ["g"], request).await?;
+        let found = answer.passages.len();
+        if answer.complete && found < 2 {
+            let message = format!("{mode:?}: {found} of 2 are found, and that is called complete");
+            return Err(Finding::new(crate::verdict::Verdict::Narrows, message));
         }
     }
     Ok(())

@@ -162,13 +162,14 @@ async fn comes_along(context: Context) -> Checked {
         .search(&Leg::dense(
             [1.0; 4],
             Filter::from_json(r#"{"t":"red"}"#)?,
-            1,
+            20,
         ))
         .await?;
     let whole = |hit: &shelfward_core::Hit| {
         hit.text.as_deref() == Some("text of a") && hit.metadata.text("t") == Some("red")
     };
-    holds(found.hits.iter().any(whole), || {
+    same_ids("red", &ids(&found), &["a"])?;
+    holds(found.hits.iter().all(whole), || {
         "a hit comes without its text or metadata".into()
     })
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use shelfward_core::filter::key as field;
 use shelfward_core::{
-    Collection, Field, FieldKind, FieldRole, Filter, Include, Key, Leg, Metadata, MetadataKey,
-    MetadataPatch, Record, Scalar, StoredRecord, Value,
+    Capabilities, Collection, Field, FieldKind, FieldRole, Filter, Include, Key, Leg, Metadata,
+    MetadataKey, MetadataPatch, Record, Scalar, StoredRecord, Value,
 };
 
 use super::fixture::{DECLARED, fields, records};
@@ -25,14 +25,20 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("update/keeps-vector-and-text", keeps).kills(&[Fault::UpdateLosesText]),
         Case::new("update/filters-see-it", seen).kills(&[Fault::UpdateDoesNothing]),
         Case::new("update/nothing-matches", none).kills(&[Fault::CountsWrong]),
+    ];
+    let refusals = [
         Case::new("update/empty-patch", empty_patch).of_the_handle(),
         Case::new("update/wrong-kind", wrong_kind).of_the_handle(),
         Case::new("update/never-the-partition", partition).of_the_handle(),
     ];
-    cases
-        .into_iter()
-        .map(|case| case.needs(|can| can.update_metadata.is_some()))
-        .collect()
+    let cases = cases.into_iter().map(|case| case.needs(updates));
+    let refusals = refusals
+        .map(|case| case.only_where(updates, "it refuses every update of metadata in place"));
+    cases.chain(refusals).collect()
+}
+
+fn updates(can: &Capabilities) -> bool {
+    can.update_metadata.is_some()
 }
 
 async fn fixture(context: &Context) -> Checked<Arc<dyn Collection>> {

@@ -298,7 +298,7 @@ impl Collection for FaultyCollection {
                 found
             }
             Fault::FiltersDenseOnly if !dense => self.unfiltered(leg, leg.top_k).await?,
-            Fault::FiltersAfterTopK => {
+            Fault::FiltersAfterTopK | Fault::ShortAndComplete => {
                 let mut found = self.unfiltered(leg, leg.top_k).await?;
                 found.hits.retain(|hit| leg.filter.matches(&hit.metadata));
                 found

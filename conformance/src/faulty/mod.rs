@@ -161,13 +161,16 @@ pub enum Fault {
     MatchesSubstrings,
     /// Writers take no turns, and a replace is made of several steps.
     UnorderedWriters,
+    /// The best are found first and filtered afterwards, which is declared, and a search that comes
+    /// short is called complete.
+    ShortAndComplete,
     /// Keys of metadata are kept in letters, digits and underscores alone.
     RenamesOddKeys,
 }
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 72] = [
+    pub const ALL: [Self; 73] = [
         Self::IgnoresFilter,
         Self::DropsAll,
         Self::InComparesListAsOne,
@@ -240,5 +243,6 @@ impl Fault {
         Self::MatchesSubstrings,
         Self::UnorderedWriters,
         Self::RenamesOddKeys,
+        Self::ShortAndComplete,
     ];
 }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use shelfward_core::capabilities::Replace;
+use shelfward_core::capabilities::{Full, Replace};
 use shelfward_core::{
     Capabilities, Collection, CollectionName, CollectionSpec, ErrorKind, Metric, Operation, Result,
     StoreError, VectorStore, async_trait,
@@ -41,6 +41,9 @@ impl FaultyStore {
     }
 
     fn restrict(&self, mut can: Capabilities) -> Capabilities {
+        if self.fault == Fault::ShortAndComplete {
+            can.full = Full::NotPromised;
+        }
         if !self.transactions {
             can.replace = Replace::DeleteThenWrite;
         }

@@ -95,7 +95,7 @@ async fn seed(context: Context) -> Checked {
 
 async fn long_text(context: Context) -> Checked {
     let collection = faq(&context).await?;
-    let mut body: String = (0..20_000).map(|n| format!("filler{} ", n % 500)).collect();
+    let mut body: String = (0..3_000).map(|n| format!("filler{} ", n % 500)).collect();
     body.push_str("needle");
     put(&collection, &[("long", &body)]).await?;
     finds(&collection, "needle", &["long"]).await?;

@@ -37,6 +37,14 @@ pub(super) fn with_our_words(case: Case) -> Case {
     )
 }
 
+/// Where a hybrid search has two legs, and the words are ours.
+pub(super) fn with_two_legs(case: Case) -> Case {
+    case.only_where(
+        |can| can.lexical.is_some_and(|l| l.words != Words::OwnAnalyser),
+        "it has no lexical leg, or one by an analyser of its own",
+    )
+}
+
 /// Where words are ours and may match by their beginning. A store without prefixes must refuse.
 pub(super) fn with_prefixes(case: Case) -> Case {
     with_our_words(case).needs(|can| can.lexical.is_some_and(|lexical| lexical.prefix))

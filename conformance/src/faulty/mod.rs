@@ -6,7 +6,9 @@
 mod collection;
 mod ghosts;
 mod grammar;
+mod legs;
 mod meaning;
+mod records;
 mod store;
 mod words;
 

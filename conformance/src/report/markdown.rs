@@ -90,6 +90,16 @@ fn shortfalls(report: &Report) -> (String, String) {
         short.push("has no transactions".to_owned());
         does.push("a source is deleted before it is written anew; readers may see nothing of it in between".to_owned());
     }
+    if can.full != shelfward_core::capabilities::Full::Guaranteed {
+        short.push("a filtered search may come short".to_owned());
+        does.push("an answer that may be short says that it is not complete".to_owned());
+    }
+    if let Some(lexical) = can.lexical
+        && lexical.scoring != shelfward_core::capabilities::Scoring::Bm25
+    {
+        short.push("scores words by a rule of its own".to_owned());
+        does.push("passages show their rank in the lexical leg, not its score".to_owned());
+    }
     for case in report.cases.iter().filter(|case| departs(case)) {
         short.push(format!("`{}`: {}", case.id, case.verdict));
         does.push(

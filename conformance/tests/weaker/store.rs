@@ -304,6 +304,17 @@ impl Collection for WeakCollection {
                 return Err(self.unsupported(Operation::Search, "prefixes"));
             }
         }
+        let lexical = matches!(leg.ask, Ask::Lexical { .. });
+        if let Some(partition) = self.spec().partition_key()
+            && lexical
+            && leg.filter.pinned(partition.as_str()).is_none()
+        {
+            let what = "a lexical leg arrived that pins no partition".to_owned();
+            return Err(StoreError::new(
+                Operation::Search,
+                ErrorKind::Contract(what),
+            ));
+        }
         if let Some(found) = self.by_own_rule(leg).await? {
             return Ok(found);
         }

@@ -19,6 +19,11 @@ pub(super) fn cases() -> Vec<Case> {
             .kills(&[Fault::FiltersDenseOnly, Fault::IgnoresFilter]),
         Case::new("lexical/filter-on-a-list", on_a_list)
             .kills(&[Fault::FiltersDenseOnly, Fault::InComparesListAsOne]),
+        Case::new(
+            "lexical/partition-pinned-in-other-words",
+            pinned_in_other_words,
+        )
+        .kills(&[Fault::LosesLastOfBatch]),
         Case::new("lexical/tenants-apart", tenants_apart).kills(&[Fault::LosesLastOfBatch]),
     ]
     .map(with_our_words)
@@ -152,6 +157,44 @@ async fn full_under_a_filter(context: Context) -> Checked {
         &ids(&collection.search(&asked).await?),
         &["far0", "far1", "far2", "far3", "far4"],
     )
+}
+
+/// A filter that comes to one partition is answered as the plain one is, or refused; the statistics
+/// are never those of another.
+async fn pinned_in_other_words(context: Context) -> Checked {
+    let collection = faq(&context).await?;
+    let others = document("other", "o", "password password reset", "faq")?;
+    let note = document("org", "note", "A password", "note")?;
+    collection.upsert(&[others, note]).await?;
+    let plain = any(&collection, "password reset").await?;
+    same_ids(
+        "the plain filter",
+        &ids(&plain),
+        &["faq-1", "faq-4", "note"],
+    )?;
+    for filter in [
+        r#"{"tenant":{"$in":["org"]}}"#,
+        r#"{"tenant":{"$in":["org","org"]}}"#,
+        r#"{"tenant":{"$all":["org"]}}"#,
+        r#"{"$and":[{"tenant":{"$in":["org","other"]}},{"tenant":"org"}]}"#,
+        r#"{"$or":[{"tenant":"org","kind":"faq"},{"tenant":"org","kind":"note"}]}"#,
+        r#"{"$and":[{"tenant":"org"},{"$or":[{"kind":"faq"},{"kind":{"$ne":"faq"}}]}]}"#,
+    ] {
+        let asked = Filter::from_json(filter)?;
+        let asked = leg(&collection, "password reset", Match::Any, false, asked)?;
+        match collection.search(&asked).await {
+            Ok(found) => {
+                same_ids(filter, &ids(&found), &ids(&plain))?;
+                super::statistics::same_scores_where_ours(&collection, &plain, &found)?;
+            }
+            Err(error) if error.is_refusal() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let nobody = Filter::from_json(r#"{"tenant":{"$in":[]}}"#)?;
+    let asked = leg(&collection, "password", Match::Any, false, nobody)?;
+    let found = collection.search(&asked).await?;
+    same_ids("of nobody", &ids(&found), &[] as &[&str])
 }
 
 async fn unpinned(context: Context) -> Checked {

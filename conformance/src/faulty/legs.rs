@@ -1,0 +1,197 @@
+//! Legs, wrongly searched.
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+
+use shelfward_core::filter::key;
+use shelfward_core::{
+    Ask, Collection, End, Filter, Found, Hit, Include, Leg, Match, Operation, Result, StoreError,
+    query_words,
+};
+
+use super::Fault;
+use super::collection::{EVERYTHING, FaultyCollection};
+use super::meaning::{matches, misunderstands};
+use super::words::{Shelf, of_words};
+
+impl FaultyCollection {
+    /// One leg.
+    pub(super) async fn leg(&self, leg: &Leg) -> Result<Found> {
+        let dense = matches!(leg.ask, Ask::Dense(_));
+        let mut found = match self.fault {
+            fault if of_words(fault) => match self.by_own_words(leg).await? {
+                Some(found) => found,
+                None => self.inner.search(leg).await?,
+            },
+            fault if misunderstands(fault) => {
+                let mut found = self.unfiltered(leg, EVERYTHING).await?;
+                found
+                    .hits
+                    .retain(|hit| matches(fault, &leg.filter, &hit.metadata));
+                found
+            }
+            Fault::FiltersDenseOnly if !dense => self.unfiltered(leg, leg.top_k).await?,
+            Fault::FiltersAfterTopK | Fault::ShortAndComplete => {
+                let mut found = self.unfiltered(leg, leg.top_k).await?;
+                found.hits.retain(|hit| leg.filter.matches(&hit.metadata));
+                found
+            }
+            Fault::InvertsScores | Fault::UnstableTies => {
+                self.inner.search(&leg.with_top_k(EVERYTHING)).await?
+            }
+            Fault::AnyMeansAll => self.inner.search(&every_word(leg)).await?,
+            _ => self.inner.search(leg).await?,
+        };
+        match self.fault {
+            Fault::OffByOneTopK if found.hits.len() == leg.top_k || found.hits.len() > 1 => {
+                found.hits.pop();
+            }
+            Fault::InvertsScores if dense => {
+                found.hits.reverse();
+                found.hits.iter_mut().for_each(|hit| hit.score = -hit.score);
+            }
+            Fault::DistanceAsScore if dense => found
+                .hits
+                .iter_mut()
+                .for_each(|hit| hit.score = 1.0 - hit.score),
+            Fault::UnstableTies if self.searches.fetch_add(1, Ordering::SeqCst) % 2 == 1 => {
+                // Reversed first, so that the sort, which is stable, leaves equal scores reversed.
+                found.hits.reverse();
+                found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+            }
+            Fault::LeaksAcrossCollections => {
+                found.hits.extend(self.elsewhere(leg).await?);
+                found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+            }
+            Fault::ForgetsLexicalOnDelete | Fault::KeepsOldWords | Fault::UpdateForgetsWords => {
+                self.haunt(leg, &mut found).await?;
+            }
+            Fault::NeverSaysHowItEnded => found.end = End::Unknown,
+            Fault::FlatLexicalScores if !dense => {
+                found.hits.iter_mut().for_each(|hit| hit.score = 1.0);
+                found.hits.sort_by(|a, b| a.key.cmp(&b.key));
+            }
+            _ => {}
+        }
+        found.hits.truncate(leg.top_k);
+        Ok(found)
+    }
+
+    /// Two legs asked for together.
+    pub(super) async fn both_legs(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
+        let mut legs = (dense.clone(), lexical.clone());
+        if self.fault == Fault::FiltersOneOfBoth {
+            legs.1 = lexical.with_filter(self.partition_only(&lexical.filter));
+        }
+        let (mut a, mut b) = (self.leg(&legs.0).await?, self.leg(&legs.1).await?);
+        match self.fault {
+            Fault::SwapsLegs => std::mem::swap(&mut a, &mut b),
+            Fault::FusesLegs => {
+                a.hits.extend(b.hits.iter().cloned());
+                let mut seen = HashSet::new();
+                a.hits.retain(|hit| seen.insert(hit.key.clone()));
+                b.hits.clone_from(&a.hits);
+                a.hits.truncate(dense.top_k);
+                b.hits.truncate(lexical.top_k);
+            }
+            _ => {}
+        }
+        Ok((a, b))
+    }
+
+    /// The filter with nothing of it but the partition, without which no lexical leg runs.
+    fn partition_only(&self, filter: &Filter) -> Filter {
+        let pinned = self.spec().partition_key().and_then(|partition| {
+            let value = filter.pinned(partition.as_str())?.into_iter().next()?;
+            key(partition.as_str()).eq(value).build().ok()
+        });
+        pinned.unwrap_or_else(Filter::everything)
+    }
+
+    /// Everything that the leg could find, unfiltered.
+    async fn unfiltered(&self, leg: &Leg, top_k: usize) -> Result<Found> {
+        let partition = self.partition_only(&leg.filter);
+        self.inner
+            .search(&leg.with_filter(partition).with_top_k(top_k))
+            .await
+    }
+
+    /// Hits of the other collections of the store, as if they were of this one.
+    async fn elsewhere(&self, leg: &Leg) -> Result<Vec<Hit>> {
+        let mut hits = Vec::new();
+        for name in self.store.list().await? {
+            if name == self.spec().name {
+                continue;
+            }
+            if let Some(other) = self.store.open(&name).await?
+                && other.spec().width == self.spec().width
+                && let Ok(found) = other.search(leg).await
+            {
+                hits.extend(found.hits);
+            }
+        }
+        Ok(hits)
+    }
+
+    /// What is found, or no longer found, by words that a record had before it was changed.
+    async fn haunt(&self, leg: &Leg, found: &mut Found) -> Result<()> {
+        let Ask::Lexical { words, .. } = &leg.ask else {
+            return Ok(());
+        };
+        for ghost in self.ghosts.of(&self.spec().name) {
+            let text = ghost.text.as_deref().unwrap_or_default();
+            let held = query_words(text, self.spec().word_rule, false).unwrap_or_default();
+            let by_word = held.iter().any(|h| words.iter().any(|w| w.text == h.text));
+            let there = found.hits.iter().any(|hit| hit.key == ghost.key);
+            match self.fault {
+                Fault::UpdateForgetsWords => found.hits.retain(|hit| hit.key != ghost.key),
+                Fault::ForgetsLexicalOnDelete if by_word && leg.filter.matches(&ghost.metadata) => {
+                    let (text, metadata) = (ghost.text, ghost.metadata);
+                    found.hits.push(Hit::new(ghost.key, 0.1, text, metadata));
+                }
+                Fault::KeepsOldWords if by_word && !there => {
+                    let keys = std::slice::from_ref(&ghost.key);
+                    let now = self.inner.fetch(keys, &leg.filter, Include::TEXT).await?;
+                    let now = now.into_iter().flatten();
+                    found
+                        .hits
+                        .extend(now.map(|r| Hit::new(r.key, 0.1, r.text, r.metadata)));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What the leg of this crate's own finds, with its fault.
+    async fn by_own_words(&self, leg: &Leg) -> Result<Option<Found>> {
+        let Ask::Lexical { words, matching } = &leg.ask else {
+            return Ok(None);
+        };
+        if !of_words(self.fault) {
+            return Ok(None);
+        }
+        let all = Filter::everything();
+        let all = self.inner.scan(&all, None, EVERYTHING, Include::TEXT).await;
+        let shelf = Shelf {
+            fault: self.fault,
+            spec: self.spec(),
+            all: &all?.records,
+            gone: &self.ghosts.of(&self.spec().name),
+        };
+        let hits = shelf
+            .search(words, *matching, &leg.filter)
+            .map_err(|kind| StoreError::new(Operation::Search, kind).on(&self.spec().name))?;
+        Ok(Some(Found::new(hits, End::Complete)))
+    }
+}
+
+/// The leg, for every word where any was asked for.
+fn every_word(leg: &Leg) -> Leg {
+    match &leg.ask {
+        Ask::Lexical { words, .. } => {
+            Leg::lexical(words.clone(), Match::All, leg.filter.clone(), leg.top_k)
+        }
+        Ask::Dense(_) => leg.clone(),
+    }
+}

@@ -1,0 +1,37 @@
+//! Records, wrongly kept.
+
+use std::sync::Arc;
+
+use shelfward_core::{MetadataKey, Record, Scalar, StoredRecord, Value};
+
+/// Integers as a store that knows only floats gives them back.
+pub(super) fn round(record: &mut StoredRecord) {
+    let rounded = record.metadata.iter().map(|(key, value)| {
+        let float = value.as_integer().and_then(|integer| {
+            #[expect(clippy::cast_precision_loss, reason = "that is the fault")]
+            let float = integer as f64;
+            Scalar::float(float).ok()
+        });
+        (
+            key.clone(),
+            float.map_or_else(|| value.clone(), Value::Scalar),
+        )
+    });
+    record.metadata = Arc::new(rounded.collect());
+}
+
+/// Keys as a store that makes column names of them gives them back.
+pub(super) fn rename(record: &mut StoredRecord) {
+    let renamed = record.metadata.iter().map(|(key, value)| {
+        let plain = key
+            .as_str()
+            .replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "_");
+        let plain = MetadataKey::stored(&plain).unwrap_or_else(|_| key.clone());
+        (plain, value.clone())
+    });
+    record.metadata = Arc::new(renamed.collect());
+}
+
+pub(super) fn but_the_last(records: &[Record]) -> &[Record] {
+    records.split_last().map_or(records, |(_, before)| before)
+}

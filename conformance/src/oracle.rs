@@ -67,12 +67,21 @@ pub(crate) fn metadata() -> impl Strategy<Value = Value> {
         })
 }
 
-/// Filters on those fields, their operands now and then of another kind.
-pub(crate) fn filters() -> impl Strategy<Value = Value> {
-    let operand = prop_oneof![4 => texts(), 2 => integers(), 2 => floats(), 1 => any::<bool>().prop_map(Value::from)];
+/// Conditions on one field, three of four operands of the kind that it holds: those of another find
+/// nothing and tell nothing apart.
+fn conditions(own: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
+    let other = prop_oneof![
+        texts(),
+        integers(),
+        floats(),
+        any::<bool>().prop_map(Value::from)
+    ];
+    let operand = prop_oneof![3 => own.clone(), 1 => other].boxed();
     let ordered = prop_oneof![texts(), integers(), floats()];
+    let ordered =
+        prop_oneof![3 => own.prop_filter("has an order", |v| !v.is_boolean()), 1 => ordered];
     let list = prop::collection::vec(operand.clone(), 0..4).prop_map(Value::from);
-    let condition = prop_oneof![
+    prop_oneof![
         operand.clone(),
         operand.prop_map(|v| json!({ "$ne": v })),
         (prop::sample::select(vec!["$in", "$nin", "$all"]), list)
@@ -83,12 +92,23 @@ pub(crate) fn filters() -> impl Strategy<Value = Value> {
         )
             .prop_map(|(op, v)| json!({ op: v })),
         any::<bool>().prop_map(|v| json!({ "$exists": v })),
+    ]
+}
+
+/// Filters on those fields.
+pub(crate) fn filters() -> impl Strategy<Value = Value> {
+    let on = |key: &'static str, own: BoxedStrategy<Value>| {
+        conditions(own).prop_map(move |condition| json!({ key: condition }))
+    };
+    // A range has no boolean operand, so the field of booleans is asked for texts and numbers there.
+    let booleans = prop_oneof![3 => any::<bool>().prop_map(Value::from), 1 => texts()];
+    let test = prop_oneof![
+        2 => on("t", texts().boxed()),
+        2 => on("l", texts().boxed()),
+        1 => on("n", integers().boxed()),
+        1 => on("x", floats().boxed()),
+        1 => on("b", booleans.boxed()),
     ];
-    let test = (
-        prop::sample::select(vec!["t", "l", "n", "x", "b"]),
-        condition,
-    )
-        .prop_map(|(key, condition)| json!({ key: condition }));
     test.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
             (

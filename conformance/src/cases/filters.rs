@@ -44,6 +44,12 @@ pub(super) fn cases() -> Vec<Case> {
             Fault::IgnoresFilter,
             Fault::CountsWrong,
             Fault::ThreeValuedLogic,
+            Fault::MatchesSubstrings,
+            Fault::DropsAll,
+            Fault::FoldsCase,
+            Fault::WidensOnOr,
+            Fault::EqMatchesPrefix,
+            Fault::InComparesListAsOne,
         ]),
     );
     cases

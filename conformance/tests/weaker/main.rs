@@ -32,8 +32,9 @@ impl StoreUnderTest for UnderTest {
 /// What is wrong today, and not the store's fault.
 fn known_gaps(weakness: Weakness) -> &'static str {
     match weakness {
-        // FIXME: a leg is held to pin the partition in its whole filter, also where the store is
-        // asked for a part of it that does not. It must be refused before anything is sent.
+        // A leg is held to pin the partition in its whole filter, also where the store is
+        // asked for a part of it that does not. It would be right to refuse it before anything is
+        // sent; the gap closes with that.
         Weakness::KernelOfFilters => {
             r#"
                 [[gap]]

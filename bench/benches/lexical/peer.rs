@@ -1,0 +1,92 @@
+//! tantivy: one segment in memory, one thread, frequencies without positions.
+
+use shelfward_core::Match;
+use tantivy::collector::TopDocs;
+use tantivy::directory::RamDirectory;
+use tantivy::query::{BooleanQuery, Occur, Query, RegexQuery, TermQuery};
+use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::{DocAddress, Index, IndexSettings, Searcher, TantivyDocument, Term};
+
+pub(crate) struct Peer {
+    text: Field,
+    searcher: Searcher,
+    directory: RamDirectory,
+}
+
+impl Peer {
+    pub(crate) fn new(documents: &[String]) -> Self {
+        let mut schema = Schema::builder();
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer("default")
+            .set_index_option(IndexRecordOption::WithFreqs);
+        let text = schema.add_text_field(
+            "text",
+            TextOptions::default().set_indexing_options(indexing),
+        );
+        let id = schema.add_u64_field("id", FAST);
+        let directory = RamDirectory::create();
+        let index =
+            Index::create(directory.clone(), schema.build(), IndexSettings::default()).unwrap();
+        let mut writer = index.writer_with_num_threads(1, 500_000_000).unwrap();
+        for (at, document) in documents.iter().enumerate() {
+            let mut added = TantivyDocument::default();
+            added.add_text(text, document);
+            added.add_u64(id, at as u64);
+            writer.add_document(added).unwrap();
+        }
+        writer.commit().unwrap();
+        let segments = index.searchable_segment_ids().unwrap();
+        if segments.len() > 1 {
+            writer.merge(&segments).wait().unwrap();
+        }
+        writer.wait_merging_threads().unwrap();
+        let searcher = index.reader().unwrap().searcher();
+        assert_eq!(searcher.segment_readers().len(), 1);
+        Self {
+            text,
+            searcher,
+            directory,
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.directory.total_mem_usage()
+    }
+
+    fn run(
+        &self,
+        occur: Occur,
+        parts: impl Iterator<Item = Box<dyn Query>>,
+        top_k: usize,
+    ) -> Vec<(f32, DocAddress)> {
+        let query = BooleanQuery::new(parts.map(|part| (occur, part)).collect());
+        self.searcher
+            .search(&query, &TopDocs::with_limit(top_k).order_by_score())
+            .unwrap()
+    }
+
+    pub(crate) fn search(
+        &self,
+        words: &[String],
+        matching: Match,
+        top_k: usize,
+    ) -> Vec<(f32, DocAddress)> {
+        let occur = match matching {
+            Match::Any => Occur::Should,
+            Match::All => Occur::Must,
+        };
+        let part = |word: &String| -> Box<dyn Query> {
+            let term = Term::from_field_text(self.text, word);
+            Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
+        };
+        self.run(occur, words.iter().map(part), top_k)
+    }
+
+    /// Words that begin with these. Every match scores the same: tantivy ranks no expansions.
+    pub(crate) fn search_begun(&self, words: &[String], top_k: usize) -> Vec<(f32, DocAddress)> {
+        let part = |word: &String| -> Box<dyn Query> {
+            Box::new(RegexQuery::from_pattern(&format!("{word}.*"), self.text).unwrap())
+        };
+        self.run(Occur::Should, words.iter().map(part), top_k)
+    }
+}

@@ -1,0 +1,421 @@
+//! An inverted index: for each word, the documents that hold it.
+//!
+//! Documents are numbers here, given in the order in which they are added. Whoever gives them names
+//! keeps the table; `LexicalIndex` does.
+
+mod block;
+mod bounds;
+mod dictionary;
+mod list;
+mod parts;
+mod search;
+mod tail;
+
+use crate::bm25::Bm25;
+
+pub(crate) use block::Posting;
+use bounds::Bounds;
+pub(crate) use dictionary::Dictionary;
+use dictionary::WordNumber;
+use list::List;
+pub(crate) use parts::Parts;
+pub use search::{Allowed, Scored, Search, Term, TooManyExpansions};
+
+/// The length code of documents that are too long for one.
+const LONG: u8 = u8::MAX;
+
+/// For each word the documents that hold it, packed, with what BM25 needs to know of them.
+///
+/// Adding, removing and searching may alternate freely. What is removed is not found from then on
+/// and counts in no statistic; its postings are cleared away a batch at a time.
+#[derive(Clone, Debug, Default)]
+pub struct InvertedIndex {
+    bm25: Bm25,
+    dictionary: Dictionary,
+    /// By word number.
+    lists: Vec<List>,
+    /// By document number, removed ones included.
+    lengths: Vec<u32>,
+    length_codes: Vec<u8>,
+    live: u32,
+    total_length: u64,
+    /// The average length under which the bounds of blocks were counted.
+    bounded_for: f64,
+    removed: Removed,
+    numbers: Vec<WordNumber>,
+}
+
+/// Documents that were removed.
+#[derive(Clone, Debug, Default)]
+struct Removed {
+    /// Those whose postings are still there, in ascending order.
+    pending: Vec<u32>,
+    /// One bit for each document, set when it was removed. Empty while none was.
+    bits: Vec<u64>,
+}
+
+/// There is no room for another document, word or letter: numbers are 32 bits wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the index is full: it numbers documents, words and the letters of words with 32 bits")]
+pub struct Full;
+
+/// How many there are of what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Statistics {
+    /// Documents.
+    pub documents: u32,
+    /// Distinct words.
+    pub words: usize,
+    /// The average length of a document in words; 0 where there is none.
+    pub average_length: f64,
+}
+
+impl InvertedIndex {
+    /// An empty index.
+    pub fn new(bm25: Bm25) -> Self {
+        Self {
+            bm25,
+            bounded_for: 1.0,
+            ..Self::default()
+        }
+    }
+
+    /// The constants of the formula.
+    pub fn bm25(&self) -> Bm25 {
+        self.bm25
+    }
+
+    /// How many documents there are.
+    pub fn len(&self) -> u32 {
+        self.live
+    }
+
+    /// Whether there is no document.
+    pub fn is_empty(&self) -> bool {
+        self.live == 0
+    }
+
+    /// The number that the next document gets.
+    pub fn end(&self) -> u32 {
+        u32::try_from(self.lengths.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Adds a document and answers its number, which is above all that were given. `words` calls
+    /// what it is given with each word of the document, in order.
+    ///
+    /// # Errors
+    /// [`Full`]; nothing is changed then.
+    pub fn add(&mut self, words: impl FnOnce(&mut dyn FnMut(&str))) -> Result<u32, Full> {
+        self.put(None, words)
+    }
+
+    /// Removes a document and adds one, as [`remove`](Self::remove) and then [`add`](Self::add) do.
+    ///
+    /// # Errors
+    /// [`Full`]; the old document stays then.
+    pub fn replace(
+        &mut self,
+        old: u32,
+        words: impl FnOnce(&mut dyn FnMut(&str)),
+    ) -> Result<u32, Full> {
+        self.put(Some(old), words)
+    }
+
+    fn put(
+        &mut self,
+        old: Option<u32>,
+        words: impl FnOnce(&mut dyn FnMut(&str)),
+    ) -> Result<u32, Full> {
+        let document = u32::try_from(self.lengths.len()).map_err(|_| Full)?;
+        let old = old.filter(|old| self.mark_removed(*old));
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let mut renumbered = Vec::new();
+        numbers.clear();
+        let mut full = document == u32::MAX;
+        words(&mut |word| match self.number(word, &mut renumbered) {
+            Some(number) => numbers.push(number),
+            None => full = true,
+        });
+        let length = u32::try_from(numbers.len()).ok().filter(|_| !full);
+        if let Some(length) = length {
+            self.push(document, length, &mut numbers);
+            self.clear_enough();
+        } else {
+            for number in renumbered {
+                self.dictionary.remember(number);
+            }
+            if let Some(old) = old {
+                self.unmark_removed(old);
+            }
+        }
+        self.numbers = numbers;
+        length.map(|_| document).ok_or(Full)
+    }
+
+    /// The number of a word of a new document. A word that only removed documents hold is met for
+    /// the first time again: its old number goes into `renumbered`.
+    fn number(&mut self, word: &str, renumbered: &mut Vec<WordNumber>) -> Option<WordNumber> {
+        if let Some(number) = self.dictionary.find(word) {
+            let list = self.lists.get(number as usize)?;
+            if list.is_empty() || self.removed.pending.is_empty() || self.live_len(list) > 0 {
+                return Some(number);
+            }
+            if !self.dictionary.has_room_for(word) {
+                return None;
+            }
+            self.dictionary.forget(number);
+            renumbered.push(number);
+        }
+        let number = self.dictionary.number(word)?;
+        self.lists.resize_with(self.dictionary.len(), List::default);
+        Some(number)
+    }
+
+    fn push(&mut self, document: u32, length: u32, numbers: &mut [WordNumber]) {
+        self.lengths.push(length);
+        self.length_codes.push(u8::try_from(length).unwrap_or(LONG));
+        self.live += 1;
+        self.total_length += u64::from(length);
+        numbers.sort_unstable();
+        let bounds = Bounds {
+            bm25: self.bm25,
+            average: self.bounded_for,
+            lengths: &self.lengths,
+        };
+        for same in numbers.chunk_by(|a, b| a == b) {
+            let count = u32::try_from(same.len()).unwrap_or(u32::MAX);
+            if let Some(number) = same.first()
+                && let Some(list) = self.lists.get_mut(*number as usize)
+            {
+                list.push(Posting { document, count }, &bounds);
+            }
+        }
+        self.dictionary.keep_order();
+        self.keep_bounds();
+    }
+
+    /// Removes a document; answers whether it was there.
+    pub fn remove(&mut self, document: u32) -> bool {
+        let was_there = self.mark_removed(document);
+        self.clear_enough();
+        was_there
+    }
+
+    fn mark_removed(&mut self, document: u32) -> bool {
+        let Some(length) = self.length(document) else {
+            return false;
+        };
+        self.removed.insert(document);
+        self.live -= 1;
+        self.total_length -= u64::from(length);
+        true
+    }
+
+    fn unmark_removed(&mut self, document: u32) {
+        self.removed.take_back(document);
+        self.live += 1;
+        self.total_length += u64::from(self.length(document).unwrap_or(0));
+    }
+
+    /// Clears removed documents away in batches that grow with the index, so that clearing costs
+    /// each removal the same however many documents there are.
+    fn clear_enough(&mut self) {
+        if self.removed.pending.len() > (self.lengths.len() / 512).max(64) {
+            self.clear_removed();
+        }
+    }
+
+    /// Whether a document of this number is there.
+    pub fn is_live(&self, document: u32) -> bool {
+        (document as usize) < self.lengths.len() && !self.removed.contains(document)
+    }
+
+    /// How many words document `document` has; `None` where there is none.
+    pub fn length(&self, document: u32) -> Option<u32> {
+        let length = self.lengths.get(document as usize).copied();
+        length.filter(|_| self.is_live(document))
+    }
+
+    /// How many there are of what. Looks at every word while removed documents are not cleared
+    /// away yet.
+    pub fn statistics(&self) -> Statistics {
+        let held = self.lists.iter().filter(|list| self.live_len(list) > 0);
+        let average_length = if self.live == 0 {
+            0.0
+        } else {
+            as_f64(self.total_length) / f64::from(self.live)
+        };
+        Statistics {
+            documents: self.live,
+            words: held.count(),
+            average_length,
+        }
+    }
+
+    /// The average length; 1 where no document has a word, as no score depends on it then.
+    fn average_length(&self) -> f64 {
+        if self.live == 0 || self.total_length == 0 {
+            1.0
+        } else {
+            as_f64(self.total_length) / f64::from(self.live)
+        }
+    }
+
+    /// Clears removed documents' postings away.
+    fn clear_removed(&mut self) {
+        let pending = std::mem::take(&mut self.removed.pending);
+        let removed = &self.removed;
+        let keep = |document: u32| (!removed.contains(document)).then_some(document);
+        let touches = |from: u32, to: u32| {
+            let first = pending.partition_point(|document| *document < from);
+            pending.get(first).is_some_and(|document| *document <= to)
+        };
+        let bounds = Bounds {
+            bm25: self.bm25,
+            average: self.bounded_for,
+            lengths: &self.lengths,
+        };
+        for (number, list) in (0..).zip(&mut self.lists) {
+            if list.is_empty() {
+                continue;
+            }
+            list.rewrite(keep, touches, &bounds);
+            if list.is_empty() {
+                self.dictionary.forget(number);
+            }
+        }
+    }
+
+    /// Whether enough numbers are of removed documents to be worth [`compact`](Self::compact).
+    pub fn is_sparse(&self) -> bool {
+        self.lengths.len() > 2 * self.live as usize + 1024
+    }
+
+    /// Numbers the documents and words anew, without gaps and in the same order, and gives back
+    /// memory. Answers the documents' old numbers, in the order of the new ones.
+    pub fn compact(&mut self) -> Vec<u32> {
+        let old: Vec<u32> = (0..self.end()).filter(|old| self.is_live(*old)).collect();
+        let mut new = vec![None; self.lengths.len()];
+        for (number, old) in (0..).zip(&old) {
+            if let Some(place) = new.get_mut(*old as usize) {
+                *place = Some(number);
+            }
+        }
+        let lengths = |old: &u32| self.lengths.get(*old as usize).copied().unwrap_or(0);
+        let lengths: Vec<u32> = old.iter().map(lengths).collect();
+        let average = self.average_length();
+        let mut compacted = Self::new(self.bm25);
+        let bounds = Bounds {
+            bm25: self.bm25,
+            average,
+            lengths: &lengths,
+        };
+        for (number, mut list) in (0..).zip(std::mem::take(&mut self.lists)) {
+            let keep = |document: u32| new.get(document as usize).copied().flatten();
+            list.rewrite(keep, |_, _| true, &bounds);
+            if !list.is_empty() {
+                // There is room: there was for more.
+                let _ = compacted.dictionary.number(self.dictionary.word(number));
+                compacted.lists.push(list);
+            }
+        }
+        compacted.dictionary.order_all();
+        compacted.dictionary.shrink();
+        compacted.lists.shrink_to_fit();
+        let code = |length: &u32| u8::try_from(*length).unwrap_or(LONG);
+        compacted.length_codes = lengths.iter().map(code).collect();
+        compacted.lengths = lengths;
+        compacted.live = self.live;
+        compacted.total_length = self.total_length;
+        compacted.bounded_for = average;
+        *self = compacted;
+        old
+    }
+
+    /// How many documents that are there hold the word of a list.
+    fn live_len(&self, list: &List) -> u32 {
+        let pending = &self.removed.pending;
+        if pending.is_empty() || list.is_empty() {
+            return list.len();
+        }
+        list.len() - list.count_among(pending)
+    }
+
+    fn keep_bounds(&mut self) {
+        let now = self.average_length();
+        if Bounds::holds_for(self.bounded_for, now) {
+            return;
+        }
+        self.bounded_for = now;
+        let bounds = Bounds {
+            bm25: self.bm25,
+            average: now,
+            lengths: &self.lengths,
+        };
+        self.lists.iter_mut().for_each(|list| list.rebound(&bounds));
+    }
+
+    /// What bounds counted under another average must be multiplied by to hold now.
+    fn shrink(&self) -> f32 {
+        bounds::rounded_down((self.bounded_for / self.average_length()).min(1.0))
+    }
+
+    /// The bytes of memory that it takes.
+    pub fn memory_bytes(&self) -> usize {
+        let lists = self.lists.iter().map(List::heap_bytes).sum::<usize>();
+        size_of::<Self>()
+            + self.dictionary.heap_bytes()
+            + lists
+            + self.lists.capacity() * size_of::<List>()
+            + self.lengths.capacity() * size_of::<u32>()
+            + self.length_codes.capacity()
+            + self.removed.bits.capacity() * size_of::<u64>()
+            + (self.removed.pending.capacity() + self.numbers.capacity()) * size_of::<u32>()
+    }
+
+    /// Gives back memory that was set aside for more.
+    pub fn shrink_to_fit(&mut self) {
+        self.dictionary.order_all();
+        self.dictionary.shrink();
+        self.lists.iter_mut().for_each(List::shrink);
+        self.lists.shrink_to_fit();
+        self.lengths.shrink_to_fit();
+        self.length_codes.shrink_to_fit();
+        self.numbers = Vec::new();
+    }
+}
+
+impl Removed {
+    fn contains(&self, document: u32) -> bool {
+        let word = self.bits.get((document / 64) as usize);
+        word.is_some_and(|word| word >> (document % 64) & 1 == 1)
+    }
+
+    fn take_back(&mut self, document: u32) {
+        if let Some(word) = self.bits.get_mut((document / 64) as usize) {
+            *word &= !(1 << (document % 64));
+        }
+        self.pending.retain(|other| *other != document);
+    }
+
+    fn insert(&mut self, document: u32) {
+        let at = (document / 64) as usize;
+        if self.bits.len() <= at {
+            self.bits.resize(at + 1, 0);
+        }
+        if let Some(word) = self.bits.get_mut(at) {
+            *word |= 1 << (document % 64);
+        }
+        let place = self.pending.partition_point(|other| *other < document);
+        self.pending.insert(place, document);
+    }
+}
+
+fn as_f64(n: u64) -> f64 {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "memory holds far fewer than 2^53 words"
+    )]
+    let float = n as f64;
+    float
+}

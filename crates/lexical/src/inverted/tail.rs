@@ -1,0 +1,100 @@
+//! The few postings that do not fill a block: pairs of variable-length numbers.
+
+use super::block::{BLOCK, Posting, Unpacked};
+
+/// Fewer than [`BLOCK`] postings in ascending order of documents.
+///
+/// Each is the distance from the document before, doubled, with the lowest bit set where a count
+/// follows; a word that stands once in a document, as most do, needs no count.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tail {
+    bytes: Vec<u8>,
+    last: u32,
+    len: u8,
+}
+
+impl Tail {
+    /// A tail that counts from `base`.
+    pub(crate) fn from(base: u32) -> Self {
+        Self {
+            last: base,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    pub(crate) fn last(&self) -> u32 {
+        self.last
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.len() == BLOCK
+    }
+
+    /// Adds a posting of a document above all that are there.
+    pub(crate) fn push(&mut self, posting: Posting) {
+        let distance = u64::from(posting.document - self.last);
+        let many = posting.count > 1;
+        write_number(&mut self.bytes, distance << 1 | u64::from(many));
+        if many {
+            write_number(&mut self.bytes, u64::from(posting.count));
+        }
+        self.last = posting.document;
+        self.len += 1;
+    }
+
+    /// The postings; `base` is what the tail counts from.
+    pub(crate) fn unpack(&self, base: u32, into: &mut Unpacked) {
+        into.len = 0;
+        let (mut at, mut document) = (0, base);
+        for _ in 0..self.len {
+            let code = read_number(&self.bytes, &mut at);
+            // Tails are written here, or checked when they are loaded: nothing is cut.
+            #[expect(clippy::cast_possible_truncation, reason = "no document is above u32")]
+            let distance = (code >> 1) as u32;
+            document = document.wrapping_add(distance);
+            let count = if code & 1 == 1 {
+                #[expect(clippy::cast_possible_truncation, reason = "no count is above u32")]
+                let count = read_number(&self.bytes, &mut at) as u32;
+                count
+            } else {
+                1
+            };
+            into.push(Posting { document, count });
+        }
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    pub(crate) fn shrink(&mut self) {
+        self.bytes.shrink_to_fit();
+    }
+}
+
+fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        #[expect(clippy::cast_possible_truncation, reason = "seven bits are taken")]
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "seven bits are left")]
+    bytes.push(number as u8);
+}
+
+fn read_number(bytes: &[u8], at: &mut usize) -> u64 {
+    let (mut number, mut shift) = (0_u64, 0_u32);
+    while let Some(byte) = bytes.get(*at) {
+        *at += 1;
+        number |= u64::from(byte & 0x7F) << shift;
+        if *byte < 0x80 {
+            break;
+        }
+        shift = (shift + 7).min(63);
+    }
+    number
+}

@@ -45,6 +45,18 @@ fn main() {
 
     let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     let ours = index(&documents);
+    if let Some(name) = only.as_deref().and_then(|only| only.strip_prefix("ours-")) {
+        let options = match name {
+            "all" => SearchOptions::default().matching(Match::All),
+            "prefix" => SearchOptions::default().prefix(true),
+            _ => SearchOptions::default(),
+        };
+        let cut = |w: &String| if name == "prefix" { w.chars().take(4).collect() } else { w.clone() };
+        let queries: Vec<String> = queries.iter().map(|q| q.iter().map(cut).collect::<Vec<String>>().join(" ")).collect();
+        let t = alternate(&queries, 40, &mut [("ours", &mut |q: &String| { std::hint::black_box(ours.search_with(q, TOP_K, &options).unwrap()); })]);
+        println!("{name} {t:?}");
+        return;
+    }
     let theirs = peer::Peer::new(&documents);
     println!(
         "bytes: ours {} tantivy {} ratio {:.2}",

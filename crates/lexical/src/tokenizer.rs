@@ -20,9 +20,7 @@ pub trait Tokenizer {
 
 impl Tokenizer for WordRule {
     fn for_each_word(&self, text: &str, each: &mut dyn FnMut(&str)) {
-        WordRule::words(*self, text)
-            .iter()
-            .for_each(|word| each(word));
+        WordRule::for_each_word(*self, text, each);
     }
 }
 

@@ -17,12 +17,21 @@ pub(crate) struct Posting {
 pub(crate) struct Header {
     /// Its highest document, from which the block behind it counts.
     pub(crate) last: u32,
-    /// Where its bytes begin.
-    pub(crate) offset: usize,
+    /// Where its bytes begin, in units of [`UNIT`].
+    pub(crate) offset: u32,
     /// The least `norm / count` of its postings; see [`super::bounds`].
     pub(crate) least: f32,
     pub(crate) document_bits: u8,
     pub(crate) count_bits: u8,
+}
+
+/// Every half of a block takes a whole number of these bytes.
+const UNIT: usize = 16;
+
+impl Header {
+    fn start(&self) -> usize {
+        self.offset as usize * UNIT
+    }
 }
 
 /// The bytes of a block's half at so many bits a number.
@@ -71,34 +80,35 @@ impl Unpacked {
         })
     }
 
-    /// Packs a full block behind `data`. `base` is the `last` of the block before it, or 0.
-    pub(crate) fn pack(&self, base: u32, least: f32, data: &mut Vec<u8>) -> Header {
+    /// Packs a full block behind `data`. `base` is the `last` of the block before it.
+    pub(crate) fn pack(&self, base: Option<u32>, least: f32, data: &mut Vec<u8>) -> Header {
         let less_one = self.counts.map(|count| count - 1);
         let packer = BitPacker4x::new();
-        let document_bits = packer.num_bits_sorted(base, &self.documents);
+        let document_bits = packer.num_bits_strictly_sorted(base, &self.documents);
         let count_bits = packer.num_bits(&less_one);
-        let offset = data.len();
-        let half = offset + size(document_bits);
+        let start = data.len();
+        let half = start + size(document_bits);
         data.resize(half + size(count_bits), 0);
-        packer.compress_sorted(
+        packer.compress_strictly_sorted(
             base,
             &self.documents,
-            &mut data[offset..half],
+            &mut data[start..half],
             document_bits,
         );
         packer.compress(&less_one, &mut data[half..], count_bits);
         Header {
             last: self.documents[BLOCK - 1],
-            offset,
+            // A list that is too long for this would have more postings than there are documents.
+            offset: u32::try_from(start / UNIT).unwrap_or(u32::MAX),
             least,
             document_bits,
             count_bits,
         }
     }
 
-    pub(crate) fn unpack_documents(&mut self, base: u32, header: &Header, data: &[u8]) {
-        let from = header.offset;
-        BitPacker4x::new().decompress_sorted(
+    pub(crate) fn unpack_documents(&mut self, base: Option<u32>, header: &Header, data: &[u8]) {
+        let from = header.start();
+        BitPacker4x::new().decompress_strictly_sorted(
             base,
             &data[from..from + size(header.document_bits)],
             &mut self.documents,
@@ -112,7 +122,7 @@ impl Unpacked {
             self.counts = [1; BLOCK];
             return;
         }
-        let from = header.offset + size(header.document_bits);
+        let from = header.start() + size(header.document_bits);
         BitPacker4x::new().decompress(
             &data[from..from + size(header.count_bits)],
             &mut self.counts,

@@ -11,19 +11,20 @@
 use crate::bm25::Bm25;
 
 use super::block::Unpacked;
+use super::lengths::Lengths;
 
 /// How blocks are bounded: under which constants and which average length.
 pub(crate) struct Bounds<'a> {
     pub(crate) bm25: Bm25,
     pub(crate) average: f64,
-    pub(crate) lengths: &'a [u32],
+    pub(crate) lengths: &'a Lengths,
 }
 
 impl Bounds<'_> {
     /// The least `norm / count` of a block, rounded down.
     pub(crate) fn least(&self, block: &Unpacked) -> f32 {
         let ratios = block.postings().map(|posting| {
-            let length = self.lengths.get(posting.document as usize).copied();
+            let length = self.lengths.get(posting.document);
             self.bm25.norm(length.unwrap_or(0), self.average) / f64::from(posting.count)
         });
         rounded_down(ratios.fold(f64::INFINITY, f64::min))

@@ -27,11 +27,15 @@ pub(crate) struct Many {
 }
 
 impl Many {
-    /// What block `at` counts from; what the tail counts from, behind the last block.
-    pub(crate) fn base(&self, at: usize) -> u32 {
-        at.checked_sub(1)
-            .and_then(|before| self.headers.get(before))
-            .map_or(0, |header| header.last)
+    /// What block `at` counts from.
+    fn base(&self, at: usize) -> Option<u32> {
+        let before = self.headers.get(at.checked_sub(1)?)?;
+        Some(before.last)
+    }
+
+    /// What the tail counts from.
+    fn tail_base(&self) -> u32 {
+        self.headers.last().map_or(0, |header| header.last)
     }
 
     fn unpack(&self, at: usize, into: &mut Unpacked) {
@@ -40,7 +44,7 @@ impl Many {
                 into.unpack_documents(self.base(at), header, &self.data);
                 into.unpack_counts(header, &self.data);
             }
-            None => self.tail.unpack(self.base(at), into),
+            None => self.tail.unpack(self.tail_base(), into),
         }
     }
 }
@@ -94,7 +98,7 @@ impl List {
     pub(crate) fn start_of(&self, at: usize) -> u32 {
         match self {
             Self::One(posting) => posting.document,
-            Self::Many(many) => many.base(at),
+            Self::Many(many) => many.base(at).unwrap_or(0),
             Self::Empty | Self::Few(_) => 0,
         }
     }
@@ -189,7 +193,7 @@ impl List {
                 let blocks = 0..many.headers.len() + 1;
                 blocks.into_iter().all(|at| {
                     let last = many.headers.get(at).map_or(many.tail.last(), |h| h.last);
-                    !touches(many.base(at), last)
+                    !touches(many.base(at).unwrap_or(0), last)
                 })
             }
             _ => !touches(0, self.last_of(0)),
@@ -221,7 +225,7 @@ impl List {
             block.iter().for_each(|posting| unpacked.push(*posting));
             many.pack(&unpacked, bounds);
         }
-        many.tail = Tail::from(many.base(many.headers.len()));
+        many.tail = Tail::from(many.tail_base());
         rest.iter().for_each(|posting| many.tail.push(*posting));
         many.tail.shrink();
         match postings {
@@ -293,7 +297,7 @@ impl List {
 impl Many {
     fn pack_tail(&mut self, bounds: &Bounds<'_>) {
         let mut block = Unpacked::new();
-        self.tail.unpack(self.base(self.headers.len()), &mut block);
+        self.tail.unpack(self.tail_base(), &mut block);
         let header = self.pack(&block, bounds);
         self.tail = Tail::from(header.last);
     }

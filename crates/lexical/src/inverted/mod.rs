@@ -6,6 +6,7 @@
 mod block;
 mod bounds;
 mod dictionary;
+mod lengths;
 mod list;
 mod parts;
 mod search;
@@ -17,12 +18,10 @@ pub(crate) use block::Posting;
 use bounds::Bounds;
 pub(crate) use dictionary::Dictionary;
 use dictionary::WordNumber;
+use lengths::Lengths;
 use list::List;
 pub(crate) use parts::Parts;
 pub use search::{Allowed, Scored, Search, Term, TooManyExpansions};
-
-/// The length code of documents that are too long for one.
-const LONG: u8 = u8::MAX;
 
 /// For each word the documents that hold it, packed, with what BM25 needs to know of them.
 ///
@@ -34,15 +33,16 @@ pub struct InvertedIndex {
     dictionary: Dictionary,
     /// By word number.
     lists: Vec<List>,
-    /// By document number, removed ones included.
-    lengths: Vec<u32>,
-    length_codes: Vec<u8>,
+    lengths: Lengths,
     live: u32,
     total_length: u64,
     /// The average length under which the bounds of blocks were counted.
     bounded_for: f64,
     removed: Removed,
+    /// The distinct words of the document that is being added, and by word number how often it
+    /// holds them: kept for the next one, all 0 in between.
     numbers: Vec<WordNumber>,
+    counts: Vec<u32>,
 }
 
 /// Documents that were removed.
@@ -132,15 +132,33 @@ impl InvertedIndex {
         let mut renumbered = Vec::new();
         numbers.clear();
         let mut full = document == u32::MAX;
-        words(&mut |word| match self.number(word, &mut renumbered) {
-            Some(number) => numbers.push(number),
-            None => full = true,
+        let mut length = 0_u32;
+        words(&mut |word| {
+            let number = self.number(word, &mut renumbered);
+            let longer = length.checked_add(1).filter(|_| !full);
+            let (Some(number), Some(longer)) = (number, longer) else {
+                full = true;
+                return;
+            };
+            length = longer;
+            if let Some(count) = self.counts.get_mut(number as usize) {
+                // Not more than `length`.
+                *count += 1;
+                if *count == 1 {
+                    numbers.push(number);
+                }
+            }
         });
-        let length = u32::try_from(numbers.len()).ok().filter(|_| !full);
+        let length = (!full).then_some(length);
         if let Some(length) = length {
-            self.push(document, length, &mut numbers);
+            self.push(document, length, numbers.iter().copied());
             self.clear_enough();
         } else {
+            for number in &numbers {
+                if let Some(count) = self.counts.get_mut(*number as usize) {
+                    *count = 0;
+                }
+            }
             for number in renumbered {
                 self.dictionary.remember(number);
             }
@@ -168,25 +186,25 @@ impl InvertedIndex {
         }
         let number = self.dictionary.number(word)?;
         self.lists.resize_with(self.dictionary.len(), List::default);
+        self.counts.resize(self.dictionary.len(), 0);
         Some(number)
     }
 
-    fn push(&mut self, document: u32, length: u32, numbers: &mut [WordNumber]) {
+    fn push(&mut self, document: u32, length: u32, numbers: impl Iterator<Item = WordNumber>) {
         self.lengths.push(length);
-        self.length_codes.push(u8::try_from(length).unwrap_or(LONG));
         self.live += 1;
         self.total_length += u64::from(length);
-        numbers.sort_unstable();
         let bounds = Bounds {
             bm25: self.bm25,
             average: self.bounded_for,
             lengths: &self.lengths,
         };
-        for same in numbers.chunk_by(|a, b| a == b) {
-            let count = u32::try_from(same.len()).unwrap_or(u32::MAX);
-            if let Some(number) = same.first()
-                && let Some(list) = self.lists.get_mut(*number as usize)
-            {
+        for number in numbers {
+            let Some(count) = self.counts.get_mut(number as usize) else {
+                continue;
+            };
+            if let Some(list) = self.lists.get_mut(number as usize) {
+                let count = std::mem::take(count);
                 list.push(Posting { document, count }, &bounds);
             }
         }
@@ -232,7 +250,7 @@ impl InvertedIndex {
 
     /// How many words document `document` has; `None` where there is none.
     pub fn length(&self, document: u32) -> Option<u32> {
-        let length = self.lengths.get(document as usize).copied();
+        let length = self.lengths.get(document);
         length.filter(|_| self.is_live(document))
     }
 
@@ -301,8 +319,8 @@ impl InvertedIndex {
                 *place = Some(number);
             }
         }
-        let lengths = |old: &u32| self.lengths.get(*old as usize).copied().unwrap_or(0);
-        let lengths: Vec<u32> = old.iter().map(lengths).collect();
+        let lengths = |old: &u32| self.lengths.get(*old).unwrap_or(0);
+        let lengths: Lengths = old.iter().map(lengths).collect();
         let average = self.average_length();
         let mut compacted = Self::new(self.bm25);
         let bounds = Bounds {
@@ -322,8 +340,7 @@ impl InvertedIndex {
         compacted.dictionary.order_all();
         compacted.dictionary.shrink();
         compacted.lists.shrink_to_fit();
-        let code = |length: &u32| u8::try_from(*length).unwrap_or(LONG);
-        compacted.length_codes = lengths.iter().map(code).collect();
+        compacted.counts = vec![0; compacted.lists.len()];
         compacted.lengths = lengths;
         compacted.live = self.live;
         compacted.total_length = self.total_length;
@@ -367,10 +384,10 @@ impl InvertedIndex {
             + self.dictionary.heap_bytes()
             + lists
             + self.lists.capacity() * size_of::<List>()
-            + self.lengths.capacity() * size_of::<u32>()
-            + self.length_codes.capacity()
+            + self.lengths.heap_bytes()
             + self.removed.bits.capacity() * size_of::<u64>()
-            + (self.removed.pending.capacity() + self.numbers.capacity()) * size_of::<u32>()
+            + (self.removed.pending.capacity() + self.numbers.capacity() + self.counts.capacity())
+                * size_of::<u32>()
     }
 
     /// Gives back memory that was set aside for more.
@@ -379,8 +396,7 @@ impl InvertedIndex {
         self.dictionary.shrink();
         self.lists.iter_mut().for_each(List::shrink);
         self.lists.shrink_to_fit();
-        self.lengths.shrink_to_fit();
-        self.length_codes.shrink_to_fit();
+        self.lengths.shrink();
         self.numbers = Vec::new();
     }
 }
@@ -418,4 +434,12 @@ fn as_f64(n: u64) -> f64 {
     )]
     let float = n as f64;
     float
+}
+impl InvertedIndex {
+    /// temporary
+    pub fn breakdown(&self) -> String {
+        let mut one=0; let mut few=0; let mut fewb=0; let mut many=0; let mut hdr=0; let mut data=0; let mut tail=0; let mut posts=0u64;
+        for l in &self.lists { posts += u64::from(l.len()); match l { List::Empty=>{}, List::One(_)=>one+=1, List::Few(t)=>{few+=1; fewb+=t.heap_bytes();}, List::Many(m)=>{many+=1; hdr+=m.headers.capacity()*size_of::<block::Header>(); data+=m.data.capacity(); tail+=m.tail.heap_bytes();}}}
+        format!("posts {posts} one {one} few {few}/{fewb} many {many}*{} hdr {hdr} data {data} tail {tail} list {} dict {} lengths {}", size_of::<list::Many>(), size_of::<List>()*self.lists.len(), self.dictionary.heap_bytes(), self.lengths.heap_bytes())
+    }
 }

@@ -5,7 +5,7 @@ use crate::bm25::Bm25;
 use super::block::Posting;
 use super::bounds::Bounds;
 use super::list::List;
-use super::{Full, InvertedIndex, LONG};
+use super::{Full, InvertedIndex};
 
 impl InvertedIndex {
     /// Calls `each` with every word that a document holds, in the order in which they were met, and
@@ -35,11 +35,9 @@ impl Parts {
     /// Begins with the lengths of the documents, none of them removed.
     pub(crate) fn new(bm25: Bm25, lengths: Vec<u32>) -> Self {
         let mut index = InvertedIndex::new(bm25);
-        let code = |length: &u32| u8::try_from(*length).unwrap_or(LONG);
-        index.length_codes = lengths.iter().map(code).collect();
         index.total_length = lengths.iter().map(|length| u64::from(*length)).sum();
         index.live = u32::try_from(lengths.len()).unwrap_or(u32::MAX);
-        index.lengths = lengths;
+        index.lengths = lengths.into_iter().collect();
         index.bounded_for = index.average_length();
         Self { index }
     }
@@ -61,6 +59,7 @@ impl Parts {
     }
 
     pub(crate) fn finish(mut self) -> InvertedIndex {
+        self.index.counts = vec![0; self.index.lists.len()];
         self.index.dictionary.order_all();
         self.index
     }

@@ -6,7 +6,8 @@
 //! may still get there. A window in which all words together stay below is skipped unread.
 
 use super::Task;
-use super::cursor::Cursor;
+use super::cursor::Scorer;
+use super::sums::scan;
 use super::top::Candidates;
 
 /// Documents of a window. A power of two, so that a document's place in it is a mask away.
@@ -15,8 +16,8 @@ const MASK: u32 = WINDOW as u32 - 1;
 
 /// Every document that may be among the best, with its score a little off.
 pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
-    let cursors = task.leaves.iter().filter_map(|leaf| Cursor::of(task, leaf));
-    let mut words: Vec<Word<'_>> = cursors.map(|cursor| Word { cursor, bound: 0.0 }).collect();
+    let scorers = Scorer::of_all(task);
+    let mut words: Vec<Word<'_>> = scorers.map(|scorer| Word { scorer, bound: 0.0 }).collect();
     let mut candidates = Candidates::near(task.search.top_k);
     let mut sums = [0.0_f32; WINDOW];
     let end = task.index.end();
@@ -25,7 +26,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
         // The first window that holds anything.
         let next = words
             .iter_mut()
-            .filter_map(|word| word.cursor.start_from(from));
+            .filter_map(|word| word.scorer.cursor.start_from(from));
         let Some(next) = next.min() else { break };
         from = from.max(next & !MASK);
         let to = from | MASK;
@@ -41,7 +42,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
 }
 
 struct Word<'a> {
-    cursor: Cursor<'a>,
+    scorer: Scorer<'a>,
     /// The best that it can add within the window.
     bound: f32,
 }
@@ -55,7 +56,7 @@ fn window(
     candidates: &mut Candidates<u32, f32>,
 ) {
     for word in words.iter_mut() {
-        word.bound = word.cursor.bound_within(from, to);
+        word.bound = word.scorer.bound_within(from, to);
     }
     words.sort_unstable_by(|a, b| a.bound.total_cmp(&b.bound));
     // How many words cannot bring a document in, and what they can add together.
@@ -68,34 +69,34 @@ fn window(
         helpers += 1;
     }
     let (helpers, leaders) = words.split_at_mut(helpers);
-    let mut consider = |document: u32, sum: f32| {
-        if sum + added >= candidates.cut() {
-            offer(task, helpers, added, document, sum, candidates);
-        }
-    };
     match leaders {
         [] => {}
-        [leader] => leader.cursor.for_each_within(task, from, to, consider),
+        [leader] => leader
+            .scorer
+            .for_each_within(task, from, to, |document, sum| {
+                if sum + added >= candidates.cut() {
+                    consider(task, helpers, added, document, sum, candidates);
+                }
+            }),
         leaders => {
             for leader in leaders {
                 leader
-                    .cursor
+                    .scorer
                     .for_each_within(task, from, to, |document, score| {
                         sums[(document & MASK) as usize] += score;
                     });
             }
-            for (document, sum) in (from..=to).zip(sums.iter_mut()) {
-                if *sum > 0.0 {
-                    consider(document, *sum);
-                    *sum = 0.0;
-                }
-            }
+            let mut least = candidates.cut() - added;
+            scan(sums, &mut least, |at, sum, least| {
+                consider(task, helpers, added, from + at, sum, candidates);
+                *least = candidates.cut() - added;
+            });
         }
     }
 }
 
 /// Completes a document's score, as long as it may be among the best.
-fn offer(
+fn consider(
     task: &Task<'_>,
     helpers: &mut [Word<'_>],
     mut added: f32,
@@ -108,8 +109,8 @@ fn offer(
             return;
         }
         added -= helper.bound;
-        if helper.cursor.seek(document) == Some(document) {
-            sum += helper.cursor.score_here(task);
+        if helper.scorer.cursor.seek(document) == Some(document) {
+            sum += helper.scorer.score_of(task, document);
         }
     }
     if sum >= candidates.cut() && task.may_find(document) {

@@ -8,63 +8,29 @@ use super::Task;
 use super::norms::to_f32;
 use super::query::Leaf;
 
-/// Walks the list of one word of the index, with what the word adds to a score.
+/// Walks a list, unpacking no block that it can step over.
 pub(super) struct Cursor<'a> {
     list: &'a List,
     blocks: usize,
-    /// What the word's score is multiplied by: `idf × (k1 + 1)`, times how often it is asked for.
-    weight: f32,
-    /// What bounds of blocks must be multiplied by under today's average length.
-    shrink: f32,
-    /// The best that the tail, or a list without blocks, can add.
-    tail_bound: f32,
     /// The block that is looked at. The documents of those before lie behind.
     block: usize,
     /// Which block is unpacked.
     unpacked_block: usize,
-    unpacked: Box<Unpacked>,
+    unpacked: Unpacked,
     has_counts: bool,
     position: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// The cursor of a leaf that stands for one word.
-    pub(super) fn of(task: &Task<'a>, leaf: &Leaf<'a>) -> Option<Self> {
-        let word = leaf.words.first()?;
-        let weight = word.idf * (task.index.bm25.k1() + 1.0) * leaf.times;
-        let mut cursor = Self {
-            list: word.list,
-            blocks: word.list.blocks(),
-            weight: to_f32(weight),
-            shrink: task.index.shrink(),
-            tail_bound: 0.0,
+    pub(super) fn new(list: &'a List) -> Self {
+        Self {
+            list,
+            blocks: list.blocks(),
             block: 0,
             unpacked_block: usize::MAX,
-            unpacked: Box::new(Unpacked::new()),
+            unpacked: Unpacked::new(),
             has_counts: false,
             position: 0,
-        };
-        cursor.bound_tail(task, weight);
-        Some(cursor)
-    }
-
-    fn bound_tail(&mut self, task: &Task<'_>, weight: f64) {
-        let last = self.blocks.saturating_sub(1);
-        if self.list.header(last).is_none() {
-            self.list.unpack(last, &mut self.unpacked);
-            let least = (self.unpacked.postings())
-                .map(|posting| task.norms.exact(posting.document) / f64::from(posting.count))
-                .fold(f64::INFINITY, f64::min);
-            self.tail_bound = rounded_up(weight / (1.0 + least));
-            (self.unpacked_block, self.has_counts) = (last, true);
-        }
-    }
-
-    /// The best that a document of block `at` can get.
-    fn bound(&self, at: usize) -> f32 {
-        match self.list.header(at) {
-            Some(header) => self.weight / (1.0 + header.least * self.shrink),
-            None => self.tail_bound,
         }
     }
 
@@ -93,24 +59,6 @@ impl<'a> Cursor<'a> {
         Some(start.max(from))
     }
 
-    /// The best that a document from `from` up to and including `to` can get; 0 where there is
-    /// none.
-    pub(super) fn bound_within(&mut self, from: u32, to: u32) -> f32 {
-        let mut best = 0.0_f32;
-        let Some(mut last) = self.block_from(from) else {
-            return best;
-        };
-        let mut at = self.block;
-        loop {
-            best = best.max(self.bound(at));
-            at += 1;
-            if last >= to || at >= self.blocks {
-                return best;
-            }
-            last = self.list.last_of(at);
-        }
-    }
-
     fn load(&mut self) {
         if self.unpacked_block != self.block {
             self.has_counts = self.list.unpack_documents(self.block, &mut self.unpacked);
@@ -126,36 +74,31 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What the word adds to a document that holds it `count` times.
-    fn score(&self, task: &Task<'_>, document: u32, count: u32) -> f32 {
-        near_score(self.weight, count, task.norms.near(document))
-    }
-
-    /// Calls `each` with every document from `from` up to and including `to`, and what the word
-    /// adds to it.
-    pub(super) fn for_each_within(
-        &mut self,
-        task: &Task<'_>,
-        from: u32,
-        to: u32,
-        mut each: impl FnMut(u32, f32),
-    ) {
-        while self.block_from(from).is_some() {
+    /// The next documents from `from` up to and including `to`, as many as stand together, and how
+    /// often each holds the word. Moves behind them; `None` when there are no more.
+    fn run_within(&mut self, from: u32, to: u32) -> Option<(&[u32], &[u32])> {
+        loop {
+            self.block_from(from)?;
             self.load();
-            self.load_counts();
             let documents = self.unpacked.documents();
-            let rest = documents.get(self.position..).unwrap_or_default();
+            let rest = documents.get(self.position..)?;
             let start = self.position + rest.partition_point(|document| *document < from);
-            let rest = documents.get(start..).unwrap_or_default();
+            let rest = documents.get(start..)?;
             let end = start + rest.partition_point(|document| *document <= to);
-            let counts = self.unpacked.counts.get(start..end).unwrap_or_default();
-            for (document, count) in rest.iter().zip(counts) {
-                let score = near_score(self.weight, *count, task.norms.near(*document));
-                each(*document, score);
-            }
+            let is_last = end < documents.len();
             self.position = end;
-            if end < documents.len() {
-                return;
+            if start < end {
+                self.load_counts();
+                if !is_last {
+                    self.block += 1;
+                }
+                return Some((
+                    self.unpacked.documents.get(start..end)?,
+                    self.unpacked.counts.get(start..end)?,
+                ));
+            }
+            if is_last {
+                return None;
             }
             self.block += 1;
         }
@@ -176,33 +119,117 @@ impl<'a> Cursor<'a> {
         documents.get(self.position).copied()
     }
 
-    /// What the word adds to the document that [`seek`](Self::seek) answered.
-    pub(super) fn score_here(&mut self, task: &Task<'_>) -> f32 {
-        self.load_counts();
-        match self.here() {
-            Some((document, count)) => self.score(task, document, count),
-            None => 0.0,
-        }
-    }
-
     /// How often the document that [`seek`](Self::seek) answered holds the word.
     pub(super) fn count_here(&mut self) -> Option<u32> {
         self.load_counts();
-        self.here().map(|(_, count)| count)
-    }
-
-    fn here(&self) -> Option<(u32, u32)> {
-        let document = self.unpacked.documents().get(self.position)?;
-        let count = self.unpacked.counts.get(self.position)?;
-        Some((*document, *count))
+        self.unpacked.counts.get(self.position).copied()
     }
 }
 
+/// A cursor with what its word adds to a score, a little off.
+pub(super) struct Scorer<'a> {
+    pub(super) cursor: Cursor<'a>,
+    /// What the word's score is multiplied by: `idf × (k1 + 1)`, times how often it is asked for.
+    weight: f32,
+    /// What bounds of blocks must be multiplied by under today's average length.
+    shrink: f32,
+    /// The best that the tail, or a list without blocks, can add.
+    tail_bound: f32,
+}
+
+impl<'a> Scorer<'a> {
+    /// One for each leaf, for leaves that stand for one word.
+    pub(super) fn of_all(task: &Task<'a>) -> impl Iterator<Item = Self> {
+        let of = |leaf: &Leaf<'a>| {
+            let word = leaf.words.first()?;
+            let weight = word.idf * (task.index.bm25.k1() + 1.0) * leaf.times;
+            let mut cursor = Cursor::new(word.list);
+            Some(Self {
+                weight: to_f32(weight),
+                shrink: task.index.shrink(),
+                tail_bound: tail_bound(task, &mut cursor, weight),
+                cursor,
+            })
+        };
+        task.leaves.iter().filter_map(of)
+    }
+
+    /// The best that a document of block `at` can get.
+    fn bound(&self, at: usize) -> f32 {
+        match self.cursor.list.header(at) {
+            Some(header) => self.weight / (1.0 + header.least * self.shrink),
+            None => self.tail_bound,
+        }
+    }
+
+    /// The best that a document from `from` up to and including `to` can get; 0 where there is
+    /// none.
+    pub(super) fn bound_within(&mut self, from: u32, to: u32) -> f32 {
+        let mut best = 0.0_f32;
+        let Some(mut last) = self.cursor.block_from(from) else {
+            return best;
+        };
+        let mut at = self.cursor.block;
+        loop {
+            best = best.max(self.bound(at));
+            at += 1;
+            if last >= to || at >= self.cursor.blocks {
+                return best;
+            }
+            last = self.cursor.list.last_of(at);
+        }
+    }
+
+    /// Calls `each` with every document from `from` up to and including `to`, and what the word
+    /// adds to it.
+    pub(super) fn for_each_within(
+        &mut self,
+        task: &Task<'_>,
+        from: u32,
+        to: u32,
+        mut each: impl FnMut(u32, f32),
+    ) {
+        let weight = self.weight;
+        while let Some((documents, counts)) = self.cursor.run_within(from, to) {
+            for (document, count) in documents.iter().zip(counts) {
+                each(
+                    *document,
+                    near_score(weight, *count, task.norms.near(*document)),
+                );
+            }
+        }
+    }
+
+    /// What the word adds to `document`, which the cursor's `seek` answered.
+    pub(super) fn score_of(&mut self, task: &Task<'_>, document: u32) -> f32 {
+        match self.cursor.count_here() {
+            Some(count) => near_score(self.weight, count, task.norms.near(document)),
+            None => 0.0,
+        }
+    }
+}
+
+/// The best that a document of the tail can get; the tail has no bound of its own, and is short.
+fn tail_bound(task: &Task<'_>, cursor: &mut Cursor<'_>, weight: f64) -> f32 {
+    let last = cursor.blocks.saturating_sub(1);
+    if cursor.list.header(last).is_some() {
+        return 0.0;
+    }
+    cursor.list.unpack(last, &mut cursor.unpacked);
+    (cursor.unpacked_block, cursor.has_counts) = (last, true);
+    let ratio = |posting: crate::inverted::Posting| {
+        task.norms.exact(posting.document) / f64::from(posting.count)
+    };
+    let ratios = cursor.unpacked.postings().map(ratio);
+    rounded_up(weight / (1.0 + ratios.fold(f64::INFINITY, f64::min)))
+}
+
+/// What a word adds to a document that holds it `count` times, a little off.
 #[inline]
-fn near_score(weight: f32, count: u32, norm: f32) -> f32 {
+pub(super) fn near_score(weight: f32, count: u32, norm: f32) -> f32 {
     #[expect(
         clippy::cast_precision_loss,
-        reason = "a little off is what the slack is for"
+        reason = "a little off is what the slack of candidates is for"
     )]
     let count = count as f32;
     weight * count / (count + norm)

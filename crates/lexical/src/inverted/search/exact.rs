@@ -3,8 +3,8 @@
 use super::cursor::Cursor;
 use super::{Ranked, Task};
 
-/// Scores documents, given in ascending order, by leaves that stand for one word each. The parts
-/// are added in the query's order, so that documents alike get equal scores.
+/// Scores documents, given in ascending order. The parts are added in the query's order, so that
+/// documents alike get equal scores.
 pub(super) fn scores(task: &Task<'_>, documents: Vec<u32>) -> Vec<Ranked> {
     let mut found: Vec<Ranked> = documents
         .into_iter()
@@ -14,20 +14,26 @@ pub(super) fn scores(task: &Task<'_>, documents: Vec<u32>) -> Vec<Ranked> {
             met: u32::MAX,
         })
         .collect();
+    let mut parts = vec![0.0_f64; found.len()];
     for leaf in task.leaves {
-        let (Some(mut cursor), Some(word)) = (Cursor::of(task, leaf), leaf.words.first()) else {
-            continue;
-        };
-        for ranked in &mut found {
-            if cursor.seek(ranked.document) != Some(ranked.document) {
-                continue;
+        for (met, word) in (leaf.met..).zip(&leaf.words) {
+            let mut cursor = Cursor::new(word.list);
+            for (ranked, part) in found.iter_mut().zip(&mut parts) {
+                match cursor.seek(ranked.document) {
+                    None => break,
+                    Some(document) if document != ranked.document => continue,
+                    Some(_) => {}
+                }
+                let Some(count) = cursor.count_here() else {
+                    continue;
+                };
+                let norm = task.norms.exact(ranked.document);
+                *part = part.max(task.index.bm25.part(word.idf, count, norm));
+                ranked.met = ranked.met.min(met);
             }
-            let Some(count) = cursor.count_here() else {
-                continue;
-            };
-            let norm = task.norms.exact(ranked.document);
-            ranked.score += task.index.bm25.part(word.idf, count, norm) * leaf.times;
-            ranked.met = ranked.met.min(leaf.met);
+        }
+        for (ranked, part) in found.iter_mut().zip(&mut parts) {
+            ranked.score += std::mem::take(part) * leaf.times;
         }
     }
     found

@@ -13,6 +13,7 @@ mod exhaustive;
 mod norms;
 mod prefix;
 mod query;
+mod sums;
 mod top;
 
 use shelfward_core::Match;
@@ -98,12 +99,14 @@ impl InvertedIndex {
         };
         let mut found = if plainly || !self.bm25.is_usual() {
             exhaustive::search(&task)
-        } else if leaves.iter().any(|leaf| leaf.words.len() > 1) {
-            prefix::search(&task)
         } else {
-            let candidates = match search.matching {
-                Match::Any => any::search(&task),
-                Match::All => all::search(&task),
+            let candidates = if leaves.iter().any(|leaf| leaf.words.len() > 1) {
+                prefix::search(&task)
+            } else {
+                match search.matching {
+                    Match::Any => any::search(&task),
+                    Match::All => all::search(&task),
+                }
             };
             exact::scores(&task, candidates)
         };

@@ -1,6 +1,7 @@
 //! The part of the formula that depends on a document's length.
 
 use crate::inverted::InvertedIndex;
+use crate::inverted::lengths::Lengths;
 
 /// The norms of documents: looked up for the usual lengths, counted for the rest.
 ///
@@ -12,16 +13,13 @@ pub(super) struct Norms<'a> {
     near: [f32; 256],
 }
 
-/// The code of lengths that have no code of their own.
-pub(crate) const LONG: u8 = u8::MAX;
-
 impl<'a> Norms<'a> {
     pub(super) fn of(index: &'a InvertedIndex) -> Self {
         let average = index.average_length();
         let mut exact = [0.0; 256];
         let mut near = [0.0; 256];
-        for ((length, exact), near) in (0_u32..).zip(&mut exact).zip(&mut near) {
-            *exact = index.bm25.norm(length, average);
+        for ((length, exact), near) in Lengths::common().zip(&mut exact).zip(&mut near) {
+            *exact = index.bm25.norm(u32::from(length), average);
             *near = to_f32(*exact);
         }
         Self {
@@ -33,27 +31,22 @@ impl<'a> Norms<'a> {
     }
 
     pub(super) fn exact(&self, document: u32) -> f64 {
-        match self.code(document) {
-            LONG => self.of_long(document),
-            code => self.exact[usize::from(code)],
+        match self.index.lengths.code(document) {
+            Some(code) => self.exact[usize::from(code)],
+            None => self.of_long(document),
         }
     }
 
     pub(super) fn near(&self, document: u32) -> f32 {
-        match self.code(document) {
-            LONG => to_f32(self.of_long(document)),
-            code => self.near[usize::from(code)],
+        match self.index.lengths.code(document) {
+            Some(code) => self.near[usize::from(code)],
+            None => to_f32(self.of_long(document)),
         }
-    }
-
-    fn code(&self, document: u32) -> u8 {
-        let code = self.index.length_codes.get(document as usize);
-        code.copied().unwrap_or(LONG)
     }
 
     #[cold]
     fn of_long(&self, document: u32) -> f64 {
-        let length = self.index.lengths.get(document as usize).copied();
+        let length = self.index.lengths.get(document);
         self.index.bm25.norm(length.unwrap_or(0), self.average)
     }
 }

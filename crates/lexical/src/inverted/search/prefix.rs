@@ -7,25 +7,32 @@ use shelfward_core::Match;
 
 use crate::inverted::block::Unpacked;
 
+use super::Task;
+use super::cursor::near_score;
+use super::norms::to_f32;
 use super::query::{IndexWord, Leaf};
+use super::sums::{STRIDE, scan};
 use super::top::Candidates;
-use super::{Ranked, Task};
 
 /// Documents of a stretch.
-const STRETCH: u32 = 1 << 18;
+const STRETCH: u32 = 1 << 17;
 
-/// Every document that may be among the best.
-pub(super) fn search(task: &Task<'_>) -> Vec<Ranked> {
+/// Every document that may be among the best, in ascending order.
+pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
     let end = task.index.end();
-    let size = end.min(STRETCH) as usize;
+    let size = (end.min(STRETCH) as usize).next_multiple_of(STRIDE);
     let mut table = Table {
-        cells: vec![Cell::default(); size],
+        sums: vec![0.0; size],
         parts: vec![0.0; size],
+        lacking: match task.search.matching {
+            Match::Any => Vec::new(),
+            Match::All => vec![0; size],
+        },
     };
     let mut progress: Vec<Vec<u32>> = (task.leaves.iter())
         .map(|leaf| vec![0; leaf.words.len()])
         .collect();
-    let mut candidates = Candidates::exact(task.search.top_k);
+    let mut candidates = Candidates::near(task.search.top_k);
     let mut from = 0;
     while from < end {
         let to = end.min(from.saturating_add(STRETCH));
@@ -35,77 +42,57 @@ pub(super) fn search(task: &Task<'_>) -> Vec<Ranked> {
         table.collect(task, from, &mut candidates);
         from = to;
     }
-    candidates.into_kept().into_iter().map(|(r, _)| r).collect()
-}
-
-/// What is known of a document.
-#[derive(Clone, Copy, Default)]
-struct Cell {
-    score: f64,
-    /// Where it was first met, from 1; 0 where it was not.
-    met: u32,
-    /// How many words of the query it holds.
-    leaves: u32,
+    candidates.into_kept().into_iter().map(|(d, _)| d).collect()
 }
 
 struct Table {
-    cells: Vec<Cell>,
-    /// The best part that the leaf at hand adds to each document.
-    parts: Vec<f64>,
+    /// What the leaves so far add to each document.
+    sums: Vec<f32>,
+    /// The best that the words of the leaf at hand add to each.
+    parts: Vec<f32>,
+    /// How many of the leaves each document lacks; empty where it may lack any.
+    lacking: Vec<u32>,
 }
 
 impl Table {
     /// Adds what a word of the query adds to the documents from `from` up to, not including, `to`.
     fn add(&mut self, task: &Task<'_>, leaf: &Leaf<'_>, progress: &mut [u32], from: u32, to: u32) {
         let mut block = Unpacked::new();
-        for ((met, word), block_at) in (leaf.met + 1..).zip(&leaf.words).zip(progress) {
-            self.add_word(task, word, met, block_at, from, to, &mut block);
+        for (word, block_at) in leaf.words.iter().zip(progress) {
+            let weight = to_f32(word.idf * (task.index.bm25.k1() + 1.0) * leaf.times);
+            self.add_word(task, (word, weight), block_at, from..to, &mut block);
         }
-        for (cell, part) in self.cells.iter_mut().zip(&mut self.parts) {
-            if *part > 0.0 {
-                cell.score += *part * leaf.times;
-                cell.leaves += 1;
-                *part = 0.0;
-            }
+        for (lacking, part) in self.lacking.iter_mut().zip(&self.parts) {
+            *lacking += u32::from(*part <= 0.0);
+        }
+        for (sum, part) in self.sums.iter_mut().zip(&mut self.parts) {
+            *sum += *part;
+            *part = 0.0;
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one loop, cut out to be read by itself"
-    )]
     fn add_word(
         &mut self,
         task: &Task<'_>,
-        word: &IndexWord<'_>,
-        met: u32,
+        (word, weight): (&IndexWord<'_>, f32),
         block_at: &mut u32,
-        from: u32,
-        to: u32,
+        within: std::ops::Range<u32>,
         block: &mut Unpacked,
     ) {
         while (*block_at as usize) < word.list.blocks() {
             word.list.unpack(*block_at as usize, block);
             for posting in block.postings() {
-                if posting.document < from {
+                let Some(at) = posting.document.checked_sub(within.start) else {
                     continue;
-                }
-                if posting.document >= to {
+                };
+                if posting.document >= within.end {
                     // The rest of this block is for the next stretch.
                     return;
                 }
-                let at = (posting.document - from) as usize;
-                let (Some(cell), Some(best)) = (self.cells.get_mut(at), self.parts.get_mut(at))
-                else {
-                    return;
-                };
-                let norm = task.norms.exact(posting.document);
-                let part = task.index.bm25.part(word.idf, posting.count, norm);
-                if part > *best {
-                    *best = part;
-                }
-                if cell.met == 0 {
-                    cell.met = met;
+                if let Some(best) = self.parts.get_mut(at as usize) {
+                    let norm = task.norms.near(posting.document);
+                    let part = near_score(weight, posting.count, norm);
+                    *best = if part > *best { part } else { *best };
                 }
             }
             *block_at += 1;
@@ -113,21 +100,20 @@ impl Table {
     }
 
     /// Takes the documents of the stretch into account, and empties the table.
-    fn collect(&mut self, task: &Task<'_>, from: u32, candidates: &mut Candidates<Ranked, f64>) {
-        let wanted = match task.search.matching {
-            Match::Any => 1,
-            Match::All => u32::try_from(task.leaves.len()).unwrap_or(u32::MAX),
-        };
-        for (document, cell) in (from..).zip(&mut self.cells) {
-            let cell = std::mem::take(cell);
-            if cell.leaves >= wanted && cell.score >= candidates.cut() && task.may_find(document) {
-                let ranked = Ranked {
-                    document,
-                    score: cell.score,
-                    met: cell.met,
-                };
-                candidates.offer(ranked, cell.score);
+    fn collect(&mut self, task: &Task<'_>, from: u32, candidates: &mut Candidates<u32, f32>) {
+        let Self { sums, lacking, .. } = self;
+        for (sum, lacking) in sums.iter_mut().zip(lacking.iter_mut()) {
+            if std::mem::take(lacking) > 0 {
+                *sum = 0.0;
             }
         }
+        let mut cut = candidates.cut();
+        scan(sums, &mut cut, |at, sum, cut| {
+            let document = from.saturating_add(at);
+            if task.may_find(document) {
+                candidates.offer(document, sum);
+                *cut = candidates.cut();
+            }
+        });
     }
 }

@@ -48,13 +48,6 @@ impl<T> Candidates<T, f32> {
     }
 }
 
-impl<T> Candidates<T, f64> {
-    /// For exact scores: keeps the `k`-th and all that equal it.
-    pub(super) fn exact(k: usize) -> Self {
-        Self::new(k, 1.0, 0.0)
-    }
-}
-
 impl<T, S: Copy + PartialOrd + std::ops::Mul<Output = S>> Candidates<T, S> {
     fn new(k: usize, slack: S, none: S) -> Self {
         Self {

@@ -51,9 +51,24 @@ fn main() {
             "prefix" => SearchOptions::default().prefix(true),
             _ => SearchOptions::default(),
         };
-        let cut = |w: &String| if name == "prefix" { w.chars().take(4).collect() } else { w.clone() };
-        let queries: Vec<String> = queries.iter().map(|q| q.iter().map(cut).collect::<Vec<String>>().join(" ")).collect();
-        let t = alternate(&queries, 40, &mut [("ours", &mut |q: &String| { std::hint::black_box(ours.search_with(q, TOP_K, &options).unwrap()); })]);
+        let cut = |w: &String| {
+            if name == "prefix" {
+                w.chars().take(4).collect()
+            } else {
+                w.clone()
+            }
+        };
+        let queries: Vec<String> = queries
+            .iter()
+            .map(|q| q.iter().map(cut).collect::<Vec<String>>().join(" "))
+            .collect();
+        let t = alternate(
+            &queries,
+            100,
+            &mut [("ours", &mut |q: &String| {
+                std::hint::black_box(ours.search_with(q, TOP_K, &options).unwrap());
+            })],
+        );
         println!("{name} {t:?}");
         return;
     }

@@ -438,8 +438,37 @@ fn as_f64(n: u64) -> f64 {
 impl InvertedIndex {
     /// temporary
     pub fn breakdown(&self) -> String {
-        let mut one=0; let mut few=0; let mut fewb=0; let mut many=0; let mut hdr=0; let mut data=0; let mut tail=0; let mut posts=0u64;
-        for l in &self.lists { posts += u64::from(l.len()); match l { List::Empty=>{}, List::One(_)=>one+=1, List::Few(t)=>{few+=1; fewb+=t.heap_bytes();}, List::Many(m)=>{many+=1; hdr+=m.headers.capacity()*size_of::<block::Header>(); data+=m.data.capacity(); tail+=m.tail.heap_bytes();}}}
-        format!("posts {posts} one {one} few {few}/{fewb} many {many}*{} hdr {hdr} data {data} tail {tail} list {} dict {} lengths {}", size_of::<list::Many>(), size_of::<List>()*self.lists.len(), self.dictionary.heap_bytes(), self.lengths.heap_bytes())
+        let mut one = 0;
+        let mut few = 0;
+        let mut fewb = 0;
+        let mut many = 0;
+        let mut hdr = 0;
+        let mut data = 0;
+        let mut tail = 0;
+        let mut posts = 0u64;
+        for l in &self.lists {
+            posts += u64::from(l.len());
+            match l {
+                List::Empty => {}
+                List::One(_) => one += 1,
+                List::Few(t) => {
+                    few += 1;
+                    fewb += t.heap_bytes();
+                }
+                List::Many(m) => {
+                    many += 1;
+                    hdr += m.headers.capacity() * size_of::<block::Header>();
+                    data += m.data.capacity();
+                    tail += m.tail.heap_bytes();
+                }
+            }
+        }
+        format!(
+            "posts {posts} one {one} few {few}/{fewb} many {many}*{} hdr {hdr} data {data} tail {tail} list {} dict {} lengths {}",
+            size_of::<list::Many>(),
+            size_of::<List>() * self.lists.len(),
+            self.dictionary.heap_bytes(),
+            self.lengths.heap_bytes()
+        )
     }
 }

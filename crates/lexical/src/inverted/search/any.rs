@@ -7,7 +7,6 @@
 
 use super::Task;
 use super::cursor::Scorer;
-use super::sums::scan;
 use super::top::Candidates;
 
 /// Documents of a window. A power of two, so that a document's place in it is a mask away.
@@ -17,9 +16,9 @@ const MASK: u32 = WINDOW as u32 - 1;
 /// Every document that may be among the best, with its score a little off.
 pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
     let scorers = Scorer::of_all(task);
-    let mut words: Vec<Word<'_>> = scorers.map(|scorer| Word { scorer, bound: 0.0 }).collect();
+    let mut words: Vec<Word<'_>> = scorers.map(Word::new).collect();
     let mut candidates = Candidates::near(task.search.top_k);
-    let mut sums = [0.0_f32; WINDOW];
+    let mut sums = Sums::new();
     let end = task.index.end();
     let mut from = 0_u32;
     while from < end {
@@ -45,6 +44,18 @@ struct Word<'a> {
     scorer: Scorer<'a>,
     /// The best that it can add within the window.
     bound: f32,
+    /// The best that it can add to the document at hand.
+    bound_here: f32,
+}
+
+impl<'a> Word<'a> {
+    fn new(scorer: Scorer<'a>) -> Self {
+        Self {
+            scorer,
+            bound: 0.0,
+            bound_here: 0.0,
+        }
+    }
 }
 
 fn window(
@@ -52,7 +63,7 @@ fn window(
     words: &mut [Word<'_>],
     from: u32,
     to: u32,
-    sums: &mut [f32; WINDOW],
+    sums: &mut Sums,
     candidates: &mut Candidates<u32, f32>,
 ) {
     for word in words.iter_mut() {
@@ -75,22 +86,56 @@ fn window(
             .scorer
             .for_each_within(task, from, to, |document, sum| {
                 if sum + added >= candidates.cut() {
-                    consider(task, helpers, added, document, sum, candidates);
+                    consider(task, helpers, document, sum, candidates);
                 }
             }),
         leaders => {
             for leader in leaders {
-                leader
-                    .scorer
-                    .for_each_within(task, from, to, |document, score| {
-                        sums[(document & MASK) as usize] += score;
-                    });
+                let scorer = &mut leader.scorer;
+                scorer.for_each_within(task, from, to, |document, score| {
+                    sums.add(document, score);
+                });
             }
-            let mut least = candidates.cut() - added;
-            scan(sums, &mut least, |at, sum, least| {
-                consider(task, helpers, added, from + at, sum, candidates);
-                *least = candidates.cut() - added;
+            sums.drain(from, |document, sum| {
+                if sum + added >= candidates.cut() {
+                    consider(task, helpers, document, sum, candidates);
+                }
             });
+        }
+    }
+}
+
+/// The sums of a window's documents, and which of them have one: mostly few.
+struct Sums {
+    sums: [f32; WINDOW],
+    touched: [u64; WINDOW / 64],
+}
+
+impl Sums {
+    fn new() -> Self {
+        Self {
+            sums: [0.0; WINDOW],
+            touched: [0; WINDOW / 64],
+        }
+    }
+
+    fn add(&mut self, document: u32, score: f32) {
+        let at = (document & MASK) as usize;
+        self.sums[at] += score;
+        self.touched[at / 64] |= 1 << (at % 64);
+    }
+
+    /// Calls `each` with every document that has a sum, and empties the table, which is that of the
+    /// window at `from`.
+    fn drain(&mut self, from: u32, mut each: impl FnMut(u32, f32)) {
+        for (start, touched) in (from..).step_by(64).zip(&mut self.touched) {
+            let mut rest = std::mem::take(touched);
+            while rest != 0 {
+                let document = start + rest.trailing_zeros();
+                rest &= rest - 1;
+                let sum = &mut self.sums[(document & MASK) as usize];
+                each(document, std::mem::take(sum));
+            }
         }
     }
 }
@@ -99,17 +144,22 @@ fn window(
 fn consider(
     task: &Task<'_>,
     helpers: &mut [Word<'_>],
-    mut added: f32,
     document: u32,
     mut sum: f32,
     candidates: &mut Candidates<u32, f32>,
 ) {
+    // First by the bounds of the blocks in which the document would stand, which cost no unpacking.
+    let mut rest = 0.0;
+    for helper in helpers.iter_mut() {
+        helper.bound_here = helper.scorer.bound_at(document);
+        rest += helper.bound_here;
+    }
     for helper in helpers.iter_mut().rev() {
-        if sum + added < candidates.cut() {
+        if sum + rest < candidates.cut() {
             return;
         }
-        added -= helper.bound;
-        if helper.scorer.cursor.seek(document) == Some(document) {
+        rest -= helper.bound_here;
+        if helper.bound_here > 0.0 && helper.scorer.cursor.seek(document) == Some(document) {
             sum += helper.scorer.score_of(task, document);
         }
     }

@@ -162,6 +162,14 @@ impl<'a> Scorer<'a> {
         }
     }
 
+    /// The best that `document` can get; documents only move forward.
+    pub(super) fn bound_at(&mut self, document: u32) -> f32 {
+        match self.cursor.block_from(document) {
+            Some(_) => self.bound(self.cursor.block),
+            None => 0.0,
+        }
+    }
+
     /// The best that a document from `from` up to and including `to` can get; 0 where there is
     /// none.
     pub(super) fn bound_within(&mut self, from: u32, to: u32) -> f32 {

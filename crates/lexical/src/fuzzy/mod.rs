@@ -65,9 +65,9 @@
 //! # What it costs
 //!
 //! A look-up reads the stored words that begin with the query word, and, by a table, those near it:
-//! never all words. In memory a word of up to 32 letters takes about 20 bytes for each letter, once,
-//! and each document 8 bytes for each of its distinct words, beside its texts. Removed documents
-//! leave postings behind until they outnumber the living; their texts go at once.
+//! never all words. In memory a word of up to 32 letters takes about 25 bytes for each letter, once,
+//! and each document 8 bytes or a little more for each of its distinct words, beside its texts.
+//! Removed documents leave postings behind until they outnumber the living; their texts go at once.
 
 mod dictionary;
 mod document;

@@ -125,6 +125,9 @@ impl Eq for Ranked {}
 /// needs no more memory for a greater index.
 const BLOCK: u32 = 1 << 14;
 
+/// How many postings are read in the time that looking one up among them takes.
+const LOOK_UP: usize = 16;
+
 /// The `top_k` best of the living slots below `slots`, best first.
 pub(super) fn rank(
     mut wanted: Vec<Wanted<'_>>,
@@ -210,13 +213,20 @@ impl Block {
             }
             for list in &mut word.lists {
                 let of_field = levels.of_kind(list.kind);
-                for posting in list.take(start, end) {
+                let level = |posting: &Posting| {
                     let level = of_field.get(usize::from(posting.field));
-                    let level = level.copied().unwrap_or(0);
-                    if narrows {
-                        self.raise_candidate(posting.slot - start, level, before);
-                    } else {
-                        self.raise(posting.slot - start, level);
+                    level.copied().unwrap_or(0)
+                };
+                let postings = list.take(start, end);
+                if !narrows {
+                    for posting in postings {
+                        self.raise(posting.slot - start, level(posting));
+                    }
+                } else if self.candidates.len() * LOOK_UP < postings.len() {
+                    self.look_up_candidates(postings, start, level);
+                } else {
+                    for posting in postings {
+                        self.raise_candidate(posting.slot - start, level(posting), before);
                     }
                 }
             }
@@ -244,6 +254,24 @@ impl Block {
             && let Some(held) = self.level.get_mut(at)
         {
             *held = level.max(*held);
+        }
+    }
+
+    /// As `raise_candidate` over all postings, for fewer candidates than there are postings by far.
+    fn look_up_candidates(
+        &mut self,
+        postings: &[Posting],
+        start: u32,
+        level: impl Fn(&Posting) -> u16,
+    ) {
+        for at in &self.candidates {
+            let found = postings.binary_search_by_key(&(start + at), |posting| posting.slot);
+            let posting = found.ok().and_then(|found| postings.get(found));
+            if let Some(posting) = posting
+                && let Some(held) = self.level.get_mut(*at as usize)
+            {
+                *held = level(posting).max(*held);
+            }
         }
     }
 

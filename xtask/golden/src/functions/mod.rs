@@ -3,6 +3,7 @@
 mod chunk_turns;
 mod filter_input;
 mod fixed_chunks;
+mod fuzzy_index;
 mod in_memory_filter;
 mod lexical_tokens;
 mod library_index;
@@ -14,6 +15,8 @@ mod split_by_paragraph;
 mod split_documents;
 mod split_fixed_with_overlap;
 mod split_whole_document;
+mod web_search;
+mod within_one_edit;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,7 +24,7 @@ use serde_json::Value;
 use crate::rule::Function;
 
 /// What ours must pass.
-pub(crate) const FUNCTIONS: [Function; 13] = [
+pub(crate) const FUNCTIONS: [Function; 21] = [
     lexical_tokens::LEXICAL_TOKENS,
     chunk_turns::CHUNK_TURNS,
     snippet_around::SNIPPET_AROUND,
@@ -35,6 +38,14 @@ pub(crate) const FUNCTIONS: [Function; 13] = [
     in_memory_filter::IN_MEMORY_FILTER,
     library_index::LIBRARY_INDEX,
     reciprocal_rank_fusion::RECIPROCAL_RANK_FUSION,
+    within_one_edit::WITHIN_ONE_EDIT,
+    fuzzy_index::FUZZY_INDEX_SEARCH,
+    fuzzy_index::FUZZY_INDEX_SEED_EXAMPLES,
+    web_search::NORMALIZE_URL,
+    web_search::COMPUTE_RRF,
+    web_search::COMPUTE_WEIGHTED_RRF,
+    web_search::SEMANTIC_DEDUP,
+    web_search::TF_VECTORS,
 ];
 
 /// What tells how the originals behave, and is not to be imitated.

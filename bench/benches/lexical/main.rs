@@ -72,7 +72,6 @@ fn main() {
         println!("{name} {t:?}");
         return;
     }
-    eprintln!("{}", ours.breakdown());
     let theirs = peer::Peer::new(&documents);
     println!(
         "bytes: ours {} tantivy {} ratio {:.2}",

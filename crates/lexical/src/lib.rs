@@ -3,12 +3,14 @@
 #![doc = include_str!("../README.md")]
 
 mod bm25;
+mod bm25_index;
 pub mod fuzzy;
 mod index;
 pub mod inverted;
 mod tokenizer;
 
 pub use bm25::{Bm25, Bm25Error};
+pub use bm25_index::{Bm25Index, Bm25Tokenizer, Stemmer, StopWords};
 pub use index::{AddError, Document, Hit, LexicalIndex, Part, SavedError, SearchOptions, Stats};
 pub use inverted::{Full, TooManyExpansions};
 pub use tokenizer::{Tokenizer, TokenizerFn};

@@ -341,14 +341,6 @@ impl<T: Tokenizer> LexicalIndex<T> {
         }
     }
 
-    /// t
-    pub fn breakdown(&self) -> String {
-        format!(
-            "{} ids {}",
-            self.inverted.breakdown(),
-            self.ids.heap_bytes()
-        )
-    }
     /// The bytes of memory that the index takes, metadata left out.
     pub fn memory_bytes(&self) -> usize {
         self.inverted.memory_bytes() + self.ids.heap_bytes()

@@ -82,7 +82,11 @@ impl EmbedError {
 }
 
 /// Embeds, and refuses an answer of another number or width, or with a number that is not finite.
-pub(crate) async fn embed_checked(
+/// What this workspace embeds, it embeds by this.
+///
+/// # Errors
+/// [`EmbedError`].
+pub async fn embed_checked(
     embedder: &dyn Embedder,
     role: Role,
     texts: &[&str],

@@ -23,7 +23,7 @@ mod write_order;
 
 pub use capabilities::Capabilities;
 pub use ceilings::Ceilings;
-pub use embed::{EmbedError, Embedder, Role};
+pub use embed::{EmbedError, Embedder, Role, embed_checked};
 pub use error::{
     ErrorKind, FailedRecord, Operation, Persistence, Result, StoreError, VectorProblem,
 };

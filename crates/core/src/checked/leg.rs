@@ -138,7 +138,9 @@ impl CheckedCollection {
                 None
             }
             Ask::Lexical { words, matching } => {
-                let looked_at_again = self.check_words(words, &filter)?;
+                // What the engine is not asked to evaluate pins nothing for it.
+                let native = self.inner.pushdown(&filter).native;
+                let looked_at_again = self.check_words(words, &filter, &native)?;
                 if words.is_empty() {
                     return Ok(None);
                 }
@@ -162,7 +164,12 @@ impl CheckedCollection {
 
     /// Refuses a lexical query that the store or the ceilings exclude; answers whether the words
     /// must be looked for again in what comes back.
-    fn check_words(&self, words: &[QueryWord], filter: &Filter) -> Result<bool> {
+    fn check_words(
+        &self,
+        words: &[QueryWord],
+        filter: &Filter,
+        native: &Filter,
+    ) -> Result<bool> {
         let refuse = |kind: ErrorKind| Err(self.error(Operation::Search, kind));
         let Some(lexical) = self.capabilities().lexical else {
             return refuse(ErrorKind::Unsupported("lexical search"));
@@ -185,7 +192,7 @@ impl CheckedCollection {
             });
         }
         if let Some(key) = self.spec().partition_key()
-            && filter
+            && native
                 .pinned(key.as_str())
                 .is_none_or(|values| values.len() != 1)
             && !filter.never_matches()

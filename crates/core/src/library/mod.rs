@@ -10,6 +10,7 @@ mod narrowing;
 mod own;
 mod plan;
 mod recheck;
+mod read;
 mod request;
 mod search;
 mod source;
@@ -27,6 +28,7 @@ pub use own::{
     ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, OWN_KEYS, SOURCE_ID, STATUS, TAGS, TENANT_ID,
     TITLE, own_fields,
 };
+pub use read::{PassageId, PassageIdError};
 pub use request::{Mode, SearchRequest};
 pub use source::{IndexSource, Passage, ScopeChange};
 pub use write::{IndexReport, TenantLibrary};

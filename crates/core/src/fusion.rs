@@ -57,6 +57,21 @@ impl FusionWeights {
         }
         Ok(Self { dense, sparse, k })
     }
+
+    /// What the dense leg counts.
+    pub fn dense(&self) -> f64 {
+        self.dense
+    }
+
+    /// What the sparse leg counts.
+    pub fn sparse(&self) -> f64 {
+        self.sparse
+    }
+
+    /// What is added to each rank.
+    pub fn k(&self) -> f64 {
+        self.k
+    }
 }
 
 /// One id of a fused list.

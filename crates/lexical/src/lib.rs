@@ -5,6 +5,7 @@
 mod bm25;
 mod bm25_index;
 pub mod fuzzy;
+pub mod hybrid;
 mod index;
 pub mod inverted;
 mod tokenizer;

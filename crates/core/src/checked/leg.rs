@@ -164,12 +164,7 @@ impl CheckedCollection {
 
     /// Refuses a lexical query that the store or the ceilings exclude; answers whether the words
     /// must be looked for again in what comes back.
-    fn check_words(
-        &self,
-        words: &[QueryWord],
-        filter: &Filter,
-        native: &Filter,
-    ) -> Result<bool> {
+    fn check_words(&self, words: &[QueryWord], filter: &Filter, native: &Filter) -> Result<bool> {
         let refuse = |kind: ErrorKind| Err(self.error(Operation::Search, kind));
         let Some(lexical) = self.capabilities().lexical else {
             return refuse(ErrorKind::Unsupported("lexical search"));

@@ -60,6 +60,11 @@ impl SearchRequest {
         }
     }
 
+    /// What is looked for.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// What runs.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {

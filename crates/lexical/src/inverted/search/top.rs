@@ -18,70 +18,67 @@ pub(super) fn best_first(a: &Ranked, b: &Ranked) -> Ordering {
         .then_with(|| a.document.cmp(&b.document))
 }
 
-/// A score without its not-a-number.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-struct Total<S>(S);
+/// A score as a heap orders it. None is not-a-number: sums are of numbers above 0.
+#[derive(Clone, Copy, PartialEq)]
+struct Score(f32);
 
-impl<S: PartialOrd> Eq for Total<S> where S: PartialEq {}
+impl Eq for Score {}
 
-impl<S: PartialOrd> Ord for Total<S> {
+impl Ord for Score {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.partial_cmp(other).unwrap_or(Ordering::Equal)
+        self.0.total_cmp(&other.0)
     }
 }
 
-/// Keeps every document that may be among the best `k`: all whose score is not below the `k`-th by
-/// more than the slack.
-pub(super) struct Candidates<T, S> {
+impl PartialOrd for Score {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Keeps every document that may be among the best `k`: all whose score, which is a little off, is
+/// not below the `k`-th by more than the slack.
+pub(super) struct Candidates {
     k: usize,
-    slack: S,
-    scores: BinaryHeap<Reverse<Total<S>>>,
-    kept: Vec<(T, S)>,
-    cut: S,
+    scores: BinaryHeap<Reverse<Score>>,
+    kept: Vec<(u32, f32)>,
+    cut: f32,
     clean_at: usize,
 }
 
-impl<T> Candidates<T, f32> {
-    /// For scores that are a little off.
-    pub(super) fn near(k: usize) -> Self {
-        Self::new(k, 1.0 - SLACK, 0.0)
-    }
-}
-
-impl<T, S: Copy + PartialOrd + std::ops::Mul<Output = S>> Candidates<T, S> {
-    fn new(k: usize, slack: S, none: S) -> Self {
+impl Candidates {
+    pub(super) fn new(k: usize) -> Self {
         Self {
             k,
-            slack,
             scores: BinaryHeap::new(),
             kept: Vec::new(),
-            cut: none,
+            cut: 0.0,
             clean_at: k.saturating_mul(4).saturating_add(1024),
         }
     }
 
     /// Nothing below can be among the best any more.
-    pub(super) fn cut(&self) -> S {
+    pub(super) fn cut(&self) -> f32 {
         self.cut
     }
 
     /// Takes a document into account; one below the cut is not.
-    pub(super) fn offer(&mut self, what: T, score: S) {
+    pub(super) fn offer(&mut self, document: u32, score: f32) {
         if score < self.cut {
             return;
         }
-        self.kept.push((what, score));
+        self.kept.push((document, score));
         if self.scores.len() < self.k {
-            self.scores.push(Reverse(Total(score)));
+            self.scores.push(Reverse(Score(score)));
         } else if let Some(mut worst) = self.scores.peek_mut()
-            && worst.0 < Total(score)
+            && worst.0 < Score(score)
         {
-            *worst = Reverse(Total(score));
+            *worst = Reverse(Score(score));
         }
         if self.scores.len() == self.k
             && let Some(worst) = self.scores.peek()
         {
-            self.cut = worst.0.0 * self.slack;
+            self.cut = worst.0.0 * (1.0 - SLACK);
         }
         if self.kept.len() >= self.clean_at {
             self.clean();
@@ -95,8 +92,12 @@ impl<T, S: Copy + PartialOrd + std::ops::Mul<Output = S>> Candidates<T, S> {
         self.clean_at = self.clean_at.max(self.kept.len().saturating_mul(2));
     }
 
-    pub(super) fn into_kept(mut self) -> Vec<(T, S)> {
+    /// The documents, in the order in which they were offered.
+    pub(super) fn into_documents(mut self) -> Vec<u32> {
         self.clean();
         self.kept
+            .into_iter()
+            .map(|(document, _)| document)
+            .collect()
     }
 }

@@ -4,14 +4,14 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
     Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Found,
-    Hit, Include, Key, Leg, MAX_PREFIX_EXPANSIONS, MetadataPatch, NarrowFilter, Operation, Page,
-    Record, Replaced, Result, Scalar, StoreError, StoredRecord, Text, WriteOrder, async_trait,
+    Hit, Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
+    Scalar, StoreError, StoredRecord, Text, WriteOrder, async_trait,
 };
+use shelfward_lexical::TooManyExpansions;
 
-use crate::lexical::TooManyExpansions;
+use crate::dense;
 use crate::rows::{Rows, check_kinds};
 use crate::store::closed;
-use crate::{dense, lexical};
 
 /// One collection, shared by all its handles.
 pub(crate) struct Shelf {
@@ -20,9 +20,9 @@ pub(crate) struct Shelf {
 }
 
 impl Shelf {
-    pub(crate) fn new(spec: CollectionSpec) -> Self {
+    pub(crate) fn new(spec: CollectionSpec, lexical: bool) -> Self {
         Self {
-            rows: RwLock::new(Rows::new(spec)),
+            rows: RwLock::new(Rows::new(spec, lexical)),
             order: WriteOrder::new(),
         }
     }
@@ -48,7 +48,7 @@ impl Shelf {
         if !lacking.is_empty() {
             let spec = CollectionSpec::clone(&rows.spec).with_fields(lacking);
             spec.check().map_err(|e| refuse(e.into()))?;
-            check_kinds(&spec, rows.records.values()).map_err(|e| refuse(e.into()))?;
+            check_kinds(&spec, rows.values()).map_err(|e| refuse(e.into()))?;
             rows.spec = Arc::new(spec);
         }
         Ok(())
@@ -57,7 +57,7 @@ impl Shelf {
     /// Empties the collection and marks it for the handles that are still there.
     pub(crate) fn discard(&self) {
         let mut rows = self.write();
-        rows.records.clear();
+        rows.clear();
         rows.discarded = true;
     }
 }
@@ -111,8 +111,17 @@ impl MemoryCollection {
         Ok(rows)
     }
 
-    /// Refuses values that a field declared since this handle was opened does not hold.
+    /// Refuses what there is no room for, and values that a field declared since this handle was
+    /// opened does not hold.
     fn check_records(&self, operation: Operation, rows: &Rows, records: &[Record]) -> Result<()> {
+        if !rows.has_room_for(records) {
+            let full = ErrorKind::Limit {
+                what: "documents, words or letters of words of one partition",
+                given: u64::from(u32::MAX),
+                max: u64::from(u32::MAX) - 1,
+            };
+            return Err(self.error(operation, full));
+        }
         if Arc::ptr_eq(&rows.spec, &self.spec) {
             return Ok(());
         }
@@ -129,19 +138,24 @@ impl MemoryCollection {
                 leg.top_k,
             ),
             Ask::Lexical { words, matching } => {
-                if self.capabilities.lexical.is_none() {
-                    return Err(self.unsupported(Operation::Search, "lexical search"));
-                }
+                let index = (rows.words.as_ref())
+                    .filter(|_| self.capabilities.lexical.is_some())
+                    .ok_or_else(|| self.unsupported(Operation::Search, "lexical search"))?;
                 if leg.filter.never_matches() {
                     return Ok(Found::nothing());
                 }
                 let partition = self.pinned_partition(&leg.filter)?;
-                let records = rows
-                    .records
-                    .values()
-                    .filter(|r| r.key.partition == partition);
-                lexical::best(records, words, *matching, &leg.filter, leg.top_k)
-                    .map_err(|e| self.error(Operation::Search, too_many_expansions(&e)))?
+                let matcher = Matcher::new(&leg.filter);
+                let allowed = |key: &Key| {
+                    let record = rows.get(key);
+                    record.is_some_and(|record| matcher.matches(&record.metadata))
+                };
+                let best = index
+                    .best(&partition, words, *matching, leg.top_k, allowed)
+                    .map_err(|e| self.error(Operation::Search, too_many_expansions(&e)))?;
+                best.into_iter()
+                    .filter_map(|(key, score)| Some((score, rows.get(key)?)))
+                    .collect()
             }
         };
         let hits = best.into_iter().map(|(score, record)| {
@@ -190,10 +204,7 @@ impl Collection for MemoryCollection {
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
         let mut rows = self.write(Operation::Delete)?;
-        let deleted = keys
-            .iter()
-            .filter(|key| rows.records.remove(*key).is_some())
-            .count();
+        let deleted = keys.iter().filter(|key| rows.remove(key)).count();
         Ok(exact(deleted))
     }
 
@@ -220,8 +231,7 @@ impl Collection for MemoryCollection {
         let rows = self.read(Operation::Fetch)?;
         let within = Matcher::new(within);
         let record = |key| {
-            rows.records
-                .get(key)
+            rows.get(key)
                 .filter(|record| within.matches(&record.metadata))
         };
         Ok(keys
@@ -245,9 +255,7 @@ impl Collection for MemoryCollection {
 
     async fn delete_all(&self) -> Result<Count> {
         let mut rows = self.write(Operation::DeleteAll)?;
-        let deleted = rows.records.len();
-        rows.records.clear();
-        Ok(exact(deleted))
+        Ok(exact(rows.clear()))
     }
 
     async fn update_metadata(
@@ -306,12 +314,11 @@ impl Collection for MemoryCollection {
 }
 
 fn too_many_expansions(error: &TooManyExpansions) -> ErrorKind {
-    let what = "stored words that begin with one word of the query";
     let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
     ErrorKind::Limit {
-        what,
+        what: "stored words that begin with one word of the query",
         given: as_u64(error.given),
-        max: as_u64(MAX_PREFIX_EXPANSIONS),
+        max: as_u64(error.max),
     }
 }
 

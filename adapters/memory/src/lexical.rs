@@ -1,174 +1,74 @@
-//! BM25 by scanning one partition. Plain on purpose: what faster indexes are compared with.
+//! The lexical leg: an index of the records' words, kept in step with them.
 
-use std::collections::HashMap;
+use shelfward_core::{Key, MAX_PREFIX_EXPANSIONS, Match, QueryWord, Record, Text};
+use shelfward_lexical::inverted::Term;
+use shelfward_lexical::{Bm25, PartitionSearch, PartitionedIndex, TooManyExpansions};
 
-use shelfward_core::filter::Matcher;
-use shelfward_core::{Filter, MAX_PREFIX_EXPANSIONS, Match, QueryWord, Record, Text};
-
-use crate::dense::top;
-
-const K1: f64 = 1.2;
-const B: f64 = 0.75;
-
-/// The `k` best records for the words among those that the filter matches.
-///
-/// `partition` is every record of the partition that the filter pins: the statistics are over those
-/// of them that have a text, whatever the filter. So a score says nothing of another partition, and
-/// does not change with who asks.
-pub(crate) fn best<'a>(
-    partition: impl Iterator<Item = &'a Record>,
-    words: &[QueryWord],
-    matching: Match,
-    filter: &Filter,
-    k: usize,
-) -> Result<Vec<(f64, &'a Record)>, TooManyExpansions> {
-    let words = &counted(words)[..];
-    let documents: Vec<Document<'a>> = partition
-        .filter(|record| record.text.is_some())
-        .map(|record| Document::new(record, words))
-        .collect();
-    let statistics = Statistics::over(&documents);
-    statistics.check_expansions(words)?;
-    let matcher = Matcher::new(filter);
-    let scored = documents.iter().filter_map(|document| {
-        let score = statistics.score(document, words, matching)?;
-        matcher
-            .matches(&document.record.metadata)
-            .then_some((score, document.record))
-    });
-    Ok(top(scored, k))
+/// The words of the records that have a text, by partition: statistics are over all of a
+/// partition's texts, whatever a search's filter.
+pub(crate) struct Words {
+    index: PartitionedIndex<Option<Text>, Key>,
 }
 
-/// A word of the query, and how often the query says it: each time adds its score.
-struct Asked<'q> {
-    word: &'q QueryWord,
-    times: f64,
-}
-
-/// The distinct words of a query, in its order.
-fn counted(words: &[QueryWord]) -> Vec<Asked<'_>> {
-    let mut places: HashMap<&QueryWord, usize> = HashMap::new();
-    let mut asked: Vec<Asked<'_>> = Vec::new();
-    for word in words {
-        let at = *places.entry(word).or_insert(asked.len());
-        match asked.get_mut(at) {
-            Some(again) => again.times += 1.0,
-            None => asked.push(Asked { word, times: 1.0 }),
-        }
-    }
-    asked
-}
-
-/// A prefix of the query begins more stored words than a store may stand it for.
-pub(crate) struct TooManyExpansions {
-    pub(crate) given: usize,
-}
-
-/// A record, with how often it holds each stored word that some query word finds.
-struct Document<'a> {
-    record: &'a Record,
-    counts: HashMap<&'a Text, u32>,
-}
-
-impl<'a> Document<'a> {
-    fn new(record: &'a Record, words: &[Asked<'_>]) -> Self {
-        let mut counts = HashMap::new();
-        for stored in record
-            .words
-            .iter()
-            .filter(|stored| words.iter().any(|asked| finds(asked.word, stored)))
-        {
-            *counts.entry(stored).or_insert(0) += 1;
-        }
-        Self { record, counts }
-    }
-
-    fn length(&self) -> f64 {
-        as_f64(self.record.words.len())
-    }
-}
-
-fn finds(word: &QueryWord, stored: &Text) -> bool {
-    if word.prefix {
-        stored.as_str().starts_with(word.text.as_str())
-    } else {
-        *stored == word.text
-    }
-}
-
-struct Statistics<'a> {
-    documents: f64,
-    average_length: f64,
-    holders: HashMap<&'a Text, u32>,
-}
-
-impl<'a> Statistics<'a> {
-    fn over(documents: &[Document<'a>]) -> Self {
-        let mut holders = HashMap::new();
-        for stored in documents.iter().flat_map(|document| document.counts.keys()) {
-            *holders.entry(*stored).or_insert(0) += 1;
-        }
-        let count = as_f64(documents.len());
-        let total: f64 = documents.iter().map(Document::length).sum();
-        // Where no record has a word the average is read as 1; no score depends on it then.
-        let average_length = if total > 0.0 { total / count } else { 1.0 };
+impl Words {
+    pub(crate) fn new() -> Self {
         Self {
-            documents: count,
-            average_length,
-            holders,
+            index: PartitionedIndex::new(Bm25::default()),
         }
     }
 
-    fn check_expansions(&self, words: &[Asked<'_>]) -> Result<(), TooManyExpansions> {
-        for Asked { word, .. } in words.iter().filter(|asked| asked.word.prefix) {
-            let given = self
-                .holders
-                .keys()
-                .filter(|stored| finds(word, stored))
-                .count();
-            if given > MAX_PREFIX_EXPANSIONS {
-                return Err(TooManyExpansions { given });
-            }
-        }
-        Ok(())
+    /// Whether records can be added; an index numbers with 32 bits.
+    pub(crate) fn has_room_for(&self, records: &[Record]) -> bool {
+        let letters = |record: &Record| {
+            let words = record.words.iter();
+            words.map(|word| word.as_str().len()).sum::<usize>()
+        };
+        let letters = records.iter().map(letters).sum();
+        let mut partitions = records.iter().map(|record| &record.key.partition);
+        partitions.all(|partition| self.index.has_room_for(partition, records.len(), letters))
     }
 
-    /// The sum over the query's words, each repeated one again; `None` where the record does not
-    /// match. A word that several stored words satisfy counts by the best of them.
-    fn score(&self, document: &Document<'a>, words: &[Asked<'_>], matching: Match) -> Option<f64> {
-        let best_of = |asked: &Asked<'_>| {
-            let found = document
-                .counts
-                .iter()
-                .filter(|(stored, _)| finds(asked.word, stored));
-            let scores =
-                found.map(|(stored, count)| self.term(document, stored, *count) * asked.times);
-            scores.fold(None, |best: Option<f64>, score| {
-                Some(best.map_or(score, |b| b.max(score)))
+    /// Takes a record in, in the place of what was under its key.
+    pub(crate) fn put(&mut self, record: &Record) {
+        if record.text.is_none() {
+            self.remove(&record.key);
+            return;
+        }
+        let words = record.words.iter().map(Text::as_str);
+        let partition = record.key.partition.clone();
+        // There is room: that was asked before anything was changed.
+        let _ = self.index.put(partition, record.key.clone(), words);
+    }
+
+    pub(crate) fn remove(&mut self, key: &Key) {
+        self.index.remove(&key.partition, key);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.index.clear();
+    }
+
+    /// The `k` best keys for the words among those that are allowed.
+    pub(crate) fn best(
+        &self,
+        partition: &Option<Text>,
+        words: &[QueryWord],
+        matching: Match,
+        k: usize,
+        allowed: impl Fn(&Key) -> bool + Sync,
+    ) -> Result<Vec<(&Key, f64)>, TooManyExpansions> {
+        let terms: Vec<Term<'_>> = (words.iter())
+            .map(|word| Term {
+                text: word.text.as_str(),
+                prefix: word.prefix,
             })
+            .collect();
+        let search = PartitionSearch {
+            terms: &terms,
+            matching,
+            top_k: k,
+            max_expansions: Some(MAX_PREFIX_EXPANSIONS),
         };
-        let scores: Vec<Option<f64>> = words.iter().map(best_of).collect();
-        let matches = match matching {
-            Match::Any => scores.iter().any(Option::is_some),
-            Match::All => scores.iter().all(Option::is_some),
-        };
-        matches.then(|| scores.into_iter().flatten().sum())
+        self.index.search(partition, &search, allowed)
     }
-
-    fn term(&self, document: &Document<'a>, stored: &Text, count: u32) -> f64 {
-        let holders = f64::from(self.holders.get(stored).copied().unwrap_or_default());
-        let idf = ((self.documents - holders + 0.5) / (holders + 0.5) + 1.0).ln();
-        let count = f64::from(count);
-        let length = document.length() / self.average_length;
-        idf * (count * (K1 + 1.0)) / (count + K1 * (1.0 - B + B * length))
-    }
-}
-
-fn as_f64(n: usize) -> f64 {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "memory holds far fewer than 2^53 of anything"
-    )]
-    let float = n as f64;
-    float
 }

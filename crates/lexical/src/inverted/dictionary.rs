@@ -31,6 +31,11 @@ impl Dictionary {
         self.ends.len()
     }
 
+    /// The bytes of all words together.
+    pub(crate) fn letters(&self) -> usize {
+        self.letters.len()
+    }
+
     pub(crate) fn word(&self, number: WordNumber) -> &str {
         slice(&self.letters, &self.ends, number)
     }

@@ -100,6 +100,19 @@ impl InvertedIndex {
         u32::try_from(self.lengths.len()).unwrap_or(u32::MAX)
     }
 
+    /// Whether so many documents can be added, their words of so many bytes together, without
+    /// [`Full`] for certain.
+    pub fn has_room_for(&self, documents: usize, letters: usize) -> bool {
+        let fits = |held: usize, more: usize| {
+            let sum = held.checked_add(more).map(u32::try_from);
+            matches!(sum, Some(Ok(sum)) if sum < u32::MAX)
+        };
+        fits(self.lengths.len(), documents)
+            && fits(self.dictionary.letters(), letters)
+            // A word has a letter at least, but for the empty one.
+            && fits(self.dictionary.len() + 1, letters)
+    }
+
     /// Adds a document and answers its number, which is above all that were given. `words` calls
     /// what it is given with each word of the document, in order.
     ///

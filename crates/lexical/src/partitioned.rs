@@ -1,0 +1,159 @@
+//! An inverted index for each partition.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use shelfward_core::Match;
+
+use crate::bm25::Bm25;
+use crate::inverted::{InvertedIndex, Search, Term, TooManyExpansions};
+
+/// Documents in partitions, each with statistics of its own: a score tells nothing of what other
+/// partitions hold, and does not change with them. What stores keep their lexical leg in.
+///
+/// A partition costs nothing until a document is in it, and nothing once the last one is gone.
+#[derive(Clone, Debug)]
+pub struct PartitionedIndex<P, D> {
+    bm25: Bm25,
+    partitions: HashMap<P, Partition<D>>,
+}
+
+#[derive(Clone, Debug)]
+struct Partition<D> {
+    inverted: InvertedIndex,
+    /// By number; what was removed is still there until the numbers are given anew.
+    documents: Vec<D>,
+    numbers: HashMap<D, u32>,
+}
+
+/// What is looked for in one partition.
+#[derive(Clone, Copy, Debug)]
+pub struct PartitionSearch<'a> {
+    /// The words of the query, in its order.
+    pub terms: &'a [Term<'a>],
+    /// Whether a document must hold one of the words or all of them.
+    pub matching: Match,
+    /// How many documents are wanted.
+    pub top_k: usize,
+    /// The most words that one prefix may stand for; `None` for no limit.
+    pub max_expansions: Option<usize>,
+}
+
+impl<P: Eq + Hash, D: Clone + Eq + Hash + Sync> PartitionedIndex<P, D> {
+    /// An empty index.
+    pub fn new(bm25: Bm25) -> Self {
+        Self {
+            bm25,
+            partitions: HashMap::new(),
+        }
+    }
+
+    /// Whether documents of so many words can be added to a partition without its numbers running
+    /// out, which are 32 bits wide. `letters` is the sum of the words' bytes.
+    pub fn has_room_for(&self, partition: &P, documents: usize, letters: usize) -> bool {
+        match self.partitions.get(partition) {
+            Some(partition) => partition.inverted.has_room_for(documents, letters),
+            None => InvertedIndex::new(self.bm25).has_room_for(documents, letters),
+        }
+    }
+
+    /// Puts a document with these words in a partition, in the place of one under the same name.
+    /// Answers whether there was room; see [`has_room_for`](Self::has_room_for). Nothing is changed
+    /// where there was none.
+    pub fn put<'w>(
+        &mut self,
+        partition: P,
+        document: D,
+        words: impl IntoIterator<Item = &'w str>,
+    ) -> bool {
+        let bm25 = self.bm25;
+        let place = self.partitions.entry(partition);
+        place
+            .or_insert_with(|| Partition {
+                inverted: InvertedIndex::new(bm25),
+                documents: Vec::new(),
+                numbers: HashMap::new(),
+            })
+            .put(document, words)
+    }
+
+    /// Removes a document; answers whether it was there.
+    pub fn remove(&mut self, partition: &P, document: &D) -> bool {
+        let Some(place) = self.partitions.get_mut(partition) else {
+            return false;
+        };
+        let was_there = place.remove(document);
+        if place.inverted.is_empty() {
+            self.partitions.remove(partition);
+        }
+        was_there
+    }
+
+    /// Removes everything.
+    pub fn clear(&mut self) {
+        self.partitions.clear();
+    }
+
+    /// The best documents of a partition among those that `allowed` lets through, highest score
+    /// first, with their scores. Statistics are over all of the partition's documents.
+    ///
+    /// # Errors
+    /// [`TooManyExpansions`] when a prefix begins more words than
+    /// [`PartitionSearch::max_expansions`].
+    pub fn search(
+        &self,
+        partition: &P,
+        search: &PartitionSearch<'_>,
+        allowed: impl Fn(&D) -> bool + Sync,
+    ) -> Result<Vec<(&D, f64)>, TooManyExpansions> {
+        let Some(place) = self.partitions.get(partition) else {
+            return Ok(Vec::new());
+        };
+        let document = |number: u32| place.documents.get(number as usize);
+        let found = place.inverted.search(&Search {
+            terms: search.terms,
+            matching: search.matching,
+            top_k: search.top_k,
+            max_expansions: search.max_expansions,
+            allowed: Some(&|number| document(number).is_some_and(&allowed)),
+        })?;
+        let named = |found: crate::inverted::Scored| Some((document(found.document)?, found.score));
+        Ok(found.into_iter().filter_map(named).collect())
+    }
+}
+
+impl<D: Clone + Eq + Hash> Partition<D> {
+    fn put<'w>(&mut self, document: D, words: impl IntoIterator<Item = &'w str>) -> bool {
+        let words = |each: &mut dyn FnMut(&str)| words.into_iter().for_each(each);
+        let added = match self.numbers.get(&document) {
+            Some(old) => self.inverted.replace(*old, words),
+            None => self.inverted.add(words),
+        };
+        let Ok(number) = added else { return false };
+        self.documents.push(document.clone());
+        self.numbers.insert(document, number);
+        self.compact_if_sparse();
+        true
+    }
+
+    fn remove(&mut self, document: &D) -> bool {
+        let Some(number) = self.numbers.remove(document) else {
+            return false;
+        };
+        self.inverted.remove(number);
+        self.compact_if_sparse();
+        true
+    }
+
+    fn compact_if_sparse(&mut self) {
+        if !self.inverted.is_sparse() {
+            return;
+        }
+        let old = self.inverted.compact();
+        let documents = old
+            .iter()
+            .filter_map(|old| self.documents.get(*old as usize));
+        self.documents = documents.cloned().collect();
+        self.numbers = self.documents.iter().cloned().zip(0..).collect();
+    }
+}

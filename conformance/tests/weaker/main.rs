@@ -29,28 +29,15 @@ impl StoreUnderTest for UnderTest {
     }
 }
 
-/// What is wrong today, and not the store's fault.
-fn known_gaps(weakness: Weakness) -> &'static str {
-    match weakness {
-        // A leg is held to pin the partition in its whole filter, also where the store is
-        // asked for a part of it that does not. It would be right to refuse it before anything is
-        // sent; the gap closes with that.
-        Weakness::KernelOfFilters => {
-            r#"
-                [[gap]]
-                case = "lexical/partition-pinned-in-other-words"
-                verdict = "errors"
-                reason = "a partition pinned by $or alone is left out of what the store is asked"
-            "#
-        }
-        _ => "",
-    }
-}
-
 async fn run(weakness: Weakness) -> Report {
     let store = Arc::new(UnderTest(MemoryStore::new(), weakness));
-    let gaps = KnownGaps::parse(known_gaps(weakness)).unwrap();
-    let suite = Suite::new(store, gaps, &Selection::default(), DEFAULT_SEED).await;
+    let suite = Suite::new(
+        store,
+        KnownGaps::default(),
+        &Selection::default(),
+        DEFAULT_SEED,
+    )
+    .await;
     suite.unwrap().run_all().await
 }
 

@@ -13,7 +13,9 @@ mod tokenizer;
 
 pub use bm25::{Bm25, Bm25Error};
 pub use bm25_index::{Bm25Index, Bm25Tokenizer, Stemmer, StopWords};
-pub use index::{AddError, Document, Hit, LexicalIndex, Part, SavedError, SearchOptions, Stats};
+pub use index::{
+    AddError, BytesError, Document, Hit, LexicalIndex, Part, SavedError, SearchOptions, Stats,
+};
 pub use inverted::{Full, TooManyExpansions};
 pub use partitioned::{PartitionSearch, PartitionedIndex};
 pub use tokenizer::{Tokenizer, TokenizerFn};

@@ -1,5 +1,6 @@
 //! Documents by name, found by their words.
 
+mod binary;
 mod json;
 
 use std::collections::HashMap;
@@ -12,6 +13,7 @@ use crate::bm25::Bm25;
 use crate::inverted::{Dictionary, Full, InvertedIndex, Search, Term, TooManyExpansions};
 use crate::tokenizer::Tokenizer;
 
+pub use binary::BytesError;
 pub use json::{Part, SavedError};
 
 /// An index of documents by the words in them, ranked by BM25.

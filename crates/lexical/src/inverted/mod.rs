@@ -8,6 +8,7 @@ mod bounds;
 mod dictionary;
 mod lengths;
 mod list;
+mod number;
 mod parts;
 mod search;
 mod tail;
@@ -20,6 +21,7 @@ pub(crate) use dictionary::Dictionary;
 use dictionary::WordNumber;
 use lengths::Lengths;
 use list::List;
+pub(crate) use number::{read_number, write_number};
 pub(crate) use parts::Parts;
 pub use search::{Allowed, Scored, Search, Term, TooManyExpansions};
 

@@ -42,6 +42,11 @@ impl Parts {
         Self { index }
     }
 
+    /// Whether a word was not added before.
+    pub(crate) fn is_new(&self, word: &str) -> bool {
+        self.index.dictionary.find(word).is_none()
+    }
+
     /// Adds a word that was not added before, with postings of these documents in ascending order,
     /// each with a count of 1 or more.
     pub(crate) fn word(&mut self, word: &str, postings: &[Posting]) -> Result<(), Full> {

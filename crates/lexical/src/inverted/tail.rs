@@ -1,6 +1,7 @@
 //! The few postings that do not fill a block: pairs of variable-length numbers.
 
 use super::block::{BLOCK, Posting, Unpacked};
+use super::number::{read_number, write_number};
 
 /// Fewer than [`BLOCK`] postings in ascending order of documents.
 ///
@@ -51,14 +52,14 @@ impl Tail {
         into.len = 0;
         let (mut at, mut document) = (0, base);
         for _ in 0..self.len {
-            let code = read_number(&self.bytes, &mut at);
+            let code = read_number(&self.bytes, &mut at).unwrap_or_default();
             // Tails are written here, or checked when they are loaded: nothing is cut.
             #[expect(clippy::cast_possible_truncation, reason = "no document is above u32")]
             let distance = (code >> 1) as u32;
             document = document.wrapping_add(distance);
             let count = if code & 1 == 1 {
                 #[expect(clippy::cast_possible_truncation, reason = "no count is above u32")]
-                let count = read_number(&self.bytes, &mut at) as u32;
+                let count = read_number(&self.bytes, &mut at).unwrap_or_default() as u32;
                 count
             } else {
                 1
@@ -74,27 +75,4 @@ impl Tail {
     pub(crate) fn shrink(&mut self) {
         self.bytes.shrink_to_fit();
     }
-}
-
-fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        #[expect(clippy::cast_possible_truncation, reason = "seven bits are taken")]
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "seven bits are left")]
-    bytes.push(number as u8);
-}
-
-fn read_number(bytes: &[u8], at: &mut usize) -> u64 {
-    let (mut number, mut shift) = (0_u64, 0_u32);
-    while let Some(byte) = bytes.get(*at) {
-        *at += 1;
-        number |= u64::from(byte & 0x7F) << shift;
-        if *byte < 0x80 {
-            break;
-        }
-        shift = (shift + 7).min(63);
-    }
-    number
 }

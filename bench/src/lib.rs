@@ -1,5 +1,6 @@
-//! What the benchmarks share: material that is the same in every run, timing in rounds that
-//! alternate, and tables.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 pub mod material;
 pub mod rounds;

@@ -43,29 +43,17 @@ const STEPS: [(&str, Run); 11] = [
         passes(cargo().args(["fmt", "--all", "--check"]))
     }),
     ("clippy", |_| {
-        passes(cargo().args([
-            "clippy",
-            "--quiet",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ]))
+        passes(cargo().args(["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"]))
     }),
     ("docs", |_| {
-        passes(cargo().env("RUSTDOCFLAGS", "-D warnings").args([
-            "doc",
-            "--quiet",
-            "--workspace",
-            "--no-deps",
-        ]))
+        passes(
+            cargo()
+                .env("RUSTDOCFLAGS", "-D warnings")
+                .args(["doc", "--quiet", "--no-deps"]),
+        )
     }),
     ("tests", |tests| {
-        counted(
-            cargo().args(["test", "--workspace", "--no-fail-fast"]),
-            tests,
-        )
+        counted(cargo().args(["test", "--no-fail-fast"]), tests)
     }),
     ("features", |_| features()),
     ("example: quickstart", |_| example("library_quickstart")),

@@ -175,7 +175,12 @@ impl InvertedIndex {
     fn number(&mut self, word: &str, renumbered: &mut Vec<WordNumber>) -> Option<WordNumber> {
         if let Some(number) = self.dictionary.find(word) {
             let list = self.lists.get(number as usize)?;
-            if list.is_empty() || self.removed.pending.is_empty() || self.live_len(list) > 0 {
+            let met_before = self.counts.get(number as usize).is_some_and(|n| *n > 0);
+            if met_before
+                || list.is_empty()
+                || self.removed.pending.is_empty()
+                || self.live_len(list) > 0
+            {
                 return Some(number);
             }
             if !self.dictionary.has_room_for(word) {

@@ -14,7 +14,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
         .map(|scorer| Word { scorer, rest: 0.0 })
         .collect();
     words.sort_by_key(|word| word.scorer.cursor.len());
-    let mut candidates = Candidates::near(task.search.top_k);
+    let mut candidates = Candidates::new(task.search.top_k, task.leaves.len());
     if let Some((leader, others)) = words.split_first_mut() {
         let mut from = 0;
         while let Some(to) = leader.scorer.cursor.block_from(from) {
@@ -41,7 +41,7 @@ fn block(
     others: &mut [Word<'_>],
     from: u32,
     to: u32,
-    candidates: &mut Candidates<u32, f32>,
+    candidates: &mut Candidates,
 ) {
     let mut rest = 0.0;
     for word in others.iter_mut().rev() {

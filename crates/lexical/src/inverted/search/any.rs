@@ -10,14 +10,15 @@ use super::cursor::Scorer;
 use super::top::Candidates;
 
 /// Documents of a window. A power of two, so that a document's place in it is a mask away.
-const WINDOW: usize = 2048;
-const MASK: u32 = WINDOW as u32 - 1;
+const WINDOW: usize = 1 << BITS;
+const MASK: u32 = (1 << BITS) - 1;
+const BITS: u32 = 11;
 
 /// Every document that may be among the best, with its score a little off.
 pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
     let scorers = Scorer::of_all(task);
     let mut words: Vec<Word<'_>> = scorers.map(Word::new).collect();
-    let mut candidates = Candidates::near(task.search.top_k);
+    let mut candidates = Candidates::new(task.search.top_k, task.leaves.len());
     let mut sums = Sums::new();
     let end = task.index.end();
     let mut from = 0_u32;
@@ -64,7 +65,7 @@ fn window(
     from: u32,
     to: u32,
     sums: &mut Sums,
-    candidates: &mut Candidates<u32, f32>,
+    candidates: &mut Candidates,
 ) {
     for word in words.iter_mut() {
         word.bound = word.scorer.bound_within(from, to);
@@ -146,7 +147,7 @@ fn consider(
     helpers: &mut [Word<'_>],
     document: u32,
     mut sum: f32,
-    candidates: &mut Candidates<u32, f32>,
+    candidates: &mut Candidates,
 ) {
     // First by the bounds of the blocks in which the document would stand, which cost no unpacking.
     let mut rest = 0.0;

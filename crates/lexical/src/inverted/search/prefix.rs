@@ -32,7 +32,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
     let mut progress: Vec<Vec<u32>> = (task.leaves.iter())
         .map(|leaf| vec![0; leaf.words.len()])
         .collect();
-    let mut candidates = Candidates::near(task.search.top_k);
+    let mut candidates = Candidates::new(task.search.top_k, task.leaves.len());
     let mut from = 0;
     while from < end {
         let to = end.min(from.saturating_add(STRETCH));
@@ -100,7 +100,7 @@ impl Table {
     }
 
     /// Takes the documents of the stretch into account, and empties the table.
-    fn collect(&mut self, task: &Task<'_>, from: u32, candidates: &mut Candidates<u32, f32>) {
+    fn collect(&mut self, task: &Task<'_>, from: u32, candidates: &mut Candidates) {
         let Self { sums, lacking, .. } = self;
         for (sum, lacking) in sums.iter_mut().zip(lacking.iter_mut()) {
             if std::mem::take(lacking) > 0 {

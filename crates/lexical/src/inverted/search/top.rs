@@ -4,10 +4,14 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::Ranked;
+use super::norms::to_f32;
 
-/// By how much a sum of `f32` may be off, relative to the sum: far more than roundings of as many
-/// words as a query can have amount to.
+/// By how much a score may be off, relative to it: far more than the roundings of one part.
 const SLACK: f32 = 1e-4;
+
+/// By how much more for each part of a sum, which is rounded once for each, and so is the sum that it
+/// is compared with: both by half an [`f32::EPSILON`] at most. Twice of that.
+const SLACK_PER_PART: f32 = 2.0 * f32::EPSILON;
 
 /// Highest score first; equal ones by where they were met, then by document.
 pub(super) fn best_first(a: &Ranked, b: &Ranked) -> Ordering {
@@ -18,59 +22,61 @@ pub(super) fn best_first(a: &Ranked, b: &Ranked) -> Ordering {
         .then_with(|| a.document.cmp(&b.document))
 }
 
-/// A score without its not-a-number.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-struct Total<S>(S);
+/// A score, in order.
+#[derive(Clone, Copy, PartialEq)]
+struct Total(f32);
 
-impl<S: PartialOrd> Eq for Total<S> where S: PartialEq {}
+impl Eq for Total {}
 
-impl<S: PartialOrd> Ord for Total<S> {
+impl PartialOrd for Total {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Total {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.partial_cmp(other).unwrap_or(Ordering::Equal)
+        self.0.total_cmp(&other.0)
     }
 }
 
 /// Keeps every document that may be among the best `k`: all whose score is not below the `k`-th by
 /// more than the slack.
-pub(super) struct Candidates<T, S> {
+pub(super) struct Candidates {
     k: usize,
-    slack: S,
-    scores: BinaryHeap<Reverse<Total<S>>>,
-    kept: Vec<(T, S)>,
-    cut: S,
+    /// What the `k`-th score is multiplied by to get the cut.
+    slack: f32,
+    scores: BinaryHeap<Reverse<Total>>,
+    kept: Vec<(u32, f32)>,
+    cut: f32,
     clean_at: usize,
 }
 
-impl<T> Candidates<T, f32> {
-    /// For scores that are a little off.
-    pub(super) fn near(k: usize) -> Self {
-        Self::new(k, 1.0 - SLACK, 0.0)
-    }
-}
-
-impl<T, S: Copy + PartialOrd + std::ops::Mul<Output = S>> Candidates<T, S> {
-    fn new(k: usize, slack: S, none: S) -> Self {
+impl Candidates {
+    /// The best `k`, for scores that are sums of up to `parts` roundings.
+    pub(super) fn new(k: usize, parts: usize) -> Self {
+        let parts = to_f32(f64::from(u32::try_from(parts).unwrap_or(u32::MAX)));
         Self {
             k,
-            slack,
+            slack: (1.0 - SLACK - parts * SLACK_PER_PART).max(0.0),
             scores: BinaryHeap::new(),
             kept: Vec::new(),
-            cut: none,
+            cut: 0.0,
             clean_at: k.saturating_mul(4).saturating_add(1024),
         }
     }
 
     /// Nothing below can be among the best any more.
-    pub(super) fn cut(&self) -> S {
+    pub(super) fn cut(&self) -> f32 {
         self.cut
     }
 
     /// Takes a document into account; one below the cut is not.
-    pub(super) fn offer(&mut self, what: T, score: S) {
+    pub(super) fn offer(&mut self, document: u32, score: f32) {
         if score < self.cut {
             return;
         }
-        self.kept.push((what, score));
+        self.kept.push((document, score));
         if self.scores.len() < self.k {
             self.scores.push(Reverse(Total(score)));
         } else if let Some(mut worst) = self.scores.peek_mut()
@@ -95,7 +101,7 @@ impl<T, S: Copy + PartialOrd + std::ops::Mul<Output = S>> Candidates<T, S> {
         self.clean_at = self.clean_at.max(self.kept.len().saturating_mul(2));
     }
 
-    pub(super) fn into_kept(mut self) -> Vec<(T, S)> {
+    pub(super) fn into_kept(mut self) -> Vec<(u32, f32)> {
         self.clean();
         self.kept
     }

@@ -51,8 +51,10 @@ impl GoldenFile {
             .filter(|declared| is_known(declared))
             .unwrap_or(stem);
         let path = path.strip_prefix(root).unwrap_or(path);
+        let corpora = file.get("corpora").unwrap_or(&Value::Null);
         let mut by_function: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-        for case in cases {
+        for mut case in cases {
+            give_corpus(&mut case, corpora);
             let own = case.get("op").and_then(Value::as_str);
             let function = own.unwrap_or(function).to_owned();
             by_function.entry(function).or_default().push(case);
@@ -68,6 +70,17 @@ impl GoldenFile {
             cases,
         });
         Ok(files.collect())
+    }
+}
+
+/// Puts a corpus of the file in the place of its name.
+fn give_corpus(case: &mut Value, corpora: &Value) {
+    let Some(named) = case.pointer_mut("/input/corpus") else {
+        return;
+    };
+    let corpus = named.as_str().and_then(|name| corpora.get(name));
+    if let Some(corpus) = corpus {
+        *named = corpus.clone();
     }
 }
 

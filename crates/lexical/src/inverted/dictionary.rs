@@ -19,7 +19,12 @@ pub(crate) struct Dictionary {
     /// The numbers below `ordered_to`, in the order of their words.
     ordered: Vec<WordNumber>,
     ordered_to: WordNumber,
+    /// What the letters and numbers take that no word has any more.
+    forgotten_bytes: usize,
 }
+
+/// What a word takes beside its letters, here and in the lists.
+const BYTES_A_WORD: usize = 48;
 
 /// How many words may stand out of order before all are put in order: a share of all, so that
 /// ordering costs each added word the same however many there are.
@@ -90,10 +95,18 @@ impl Dictionary {
 
     /// Forgets which number the word has: the next time it is met it gets a new one.
     pub(crate) fn forget(&mut self, number: WordNumber) {
-        let hash = self.hasher.hash_one(self.word(number));
+        let word = self.word(number);
+        let (hash, bytes) = (self.hasher.hash_one(word), bytes_of(word));
         if let Ok(entry) = self.numbers.find_entry(hash, |other| *other == number) {
             entry.remove();
+            self.forgotten_bytes += bytes;
         }
+    }
+
+    /// What forgotten words take, and what all do.
+    pub(crate) fn forgotten_of_all(&self) -> (usize, usize) {
+        let all = self.letters.len() + self.len() * BYTES_A_WORD;
+        (self.forgotten_bytes, all)
     }
 
     /// Puts new words in order, once there are enough of them.
@@ -140,6 +153,10 @@ impl Dictionary {
         self.ends.shrink_to_fit();
         self.ordered.shrink_to_fit();
     }
+}
+
+fn bytes_of(word: &str) -> usize {
+    word.len() + BYTES_A_WORD
 }
 
 fn slice<'a>(letters: &'a str, ends: &[u32], number: WordNumber) -> &'a str {

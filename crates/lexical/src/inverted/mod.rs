@@ -52,9 +52,18 @@ pub struct InvertedIndex {
 struct Removed {
     /// Those whose postings are still there, in ascending order.
     pending: Vec<u32>,
+    /// How many words those have.
+    pending_length: u64,
     /// One bit for each document, set when it was removed. Empty while none was.
     bits: Vec<u64>,
 }
+
+/// How many words removed documents may have, beside half of those that are there, before their
+/// postings are cleared away.
+const MAX_PENDING_LENGTH: u64 = 1 << 14;
+
+/// How many bytes forgotten words may take, beside half of what all do.
+const MAX_FORGOTTEN: usize = 1 << 18;
 
 /// There is no room for another document, word or letter: numbers are 32 bits wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -190,7 +199,12 @@ impl InvertedIndex {
     fn number(&mut self, word: &str, renumbered: &mut Vec<WordNumber>) -> Option<WordNumber> {
         if let Some(number) = self.dictionary.find(word) {
             let list = self.lists.get(number as usize)?;
-            if list.is_empty() || self.removed.pending.is_empty() || self.live_len(list) > 0 {
+            let met_before = self.counts.get(number as usize).is_some_and(|n| *n > 0);
+            if met_before
+                || list.is_empty()
+                || self.removed.pending.is_empty()
+                || self.live_len(list) > 0
+            {
                 return Some(number);
             }
             if !self.dictionary.has_room_for(word) {
@@ -238,22 +252,29 @@ impl InvertedIndex {
         let Some(length) = self.length(document) else {
             return false;
         };
-        self.removed.insert(document);
+        self.removed.insert(document, length);
         self.live -= 1;
         self.total_length -= u64::from(length);
         true
     }
 
     fn unmark_removed(&mut self, document: u32) {
-        self.removed.take_back(document);
+        let length = self.lengths.get(document).unwrap_or(0);
+        self.removed.take_back(document, length);
         self.live += 1;
-        self.total_length += u64::from(self.length(document).unwrap_or(0));
+        self.total_length += u64::from(length);
     }
 
     /// Clears removed documents away in batches that grow with the index, so that clearing costs
-    /// each removal the same however many documents there are.
+    /// each removal the same however many documents there are. Long ones are not left for long.
     fn clear_enough(&mut self) {
-        if self.removed.pending.len() > (self.lengths.len() / 512).max(64) {
+        let Removed {
+            pending,
+            pending_length,
+            ..
+        } = &self.removed;
+        let many = pending.len() > (self.lengths.len() / 512).max(64);
+        if many || *pending_length > self.total_length / 2 + MAX_PENDING_LENGTH {
             self.clear_removed();
         }
     }
@@ -297,6 +318,7 @@ impl InvertedIndex {
     /// Clears removed documents' postings away.
     fn clear_removed(&mut self) {
         let pending = std::mem::take(&mut self.removed.pending);
+        self.removed.pending_length = 0;
         let removed = &self.removed;
         let keep = |document: u32| (!removed.contains(document)).then_some(document);
         let touches = |from: u32, to: u32| {
@@ -319,9 +341,12 @@ impl InvertedIndex {
         }
     }
 
-    /// Whether enough numbers are of removed documents to be worth [`compact`](Self::compact).
+    /// Whether enough is left of removed documents, numbers or words, to be worth
+    /// [`compact`](Self::compact).
     pub fn is_sparse(&self) -> bool {
-        self.lengths.len() > 2 * self.live as usize + 1024
+        let live = self.live as usize;
+        let (forgotten, all) = self.dictionary.forgotten_of_all();
+        self.lengths.len() > 2 * live + 1024 || forgotten > all / 2 + MAX_FORGOTTEN.max(8 * live)
     }
 
     /// Numbers the documents and words anew, without gaps and in the same order, and gives back
@@ -422,14 +447,15 @@ impl Removed {
         word.is_some_and(|word| word >> (document % 64) & 1 == 1)
     }
 
-    fn take_back(&mut self, document: u32) {
+    fn take_back(&mut self, document: u32, length: u32) {
         if let Some(word) = self.bits.get_mut((document / 64) as usize) {
             *word &= !(1 << (document % 64));
         }
         self.pending.retain(|other| *other != document);
+        self.pending_length = self.pending_length.saturating_sub(u64::from(length));
     }
 
-    fn insert(&mut self, document: u32) {
+    fn insert(&mut self, document: u32, length: u32) {
         let at = (document / 64) as usize;
         if self.bits.len() <= at {
             self.bits.resize(at + 1, 0);
@@ -439,6 +465,7 @@ impl Removed {
         }
         let place = self.pending.partition_point(|other| *other < document);
         self.pending.insert(place, document);
+        self.pending_length += u64::from(length);
     }
 }
 

@@ -1,10 +1,15 @@
 //! The golden functions that ours has, one module each.
 
+mod bm25_search;
+mod bm25_tokenize;
 mod chunk_turns;
 mod filter_input;
 mod fixed_chunks;
 mod fuzzy_index;
 mod in_memory_filter;
+mod lexical_index_json;
+mod lexical_index_search;
+mod lexical_parts;
 mod lexical_tokens;
 mod library_index;
 mod reciprocal_rank_fusion;
@@ -24,7 +29,7 @@ use serde_json::Value;
 use crate::rule::Function;
 
 /// What ours must pass.
-pub(crate) const FUNCTIONS: [Function; 21] = [
+pub(crate) const FUNCTIONS: [Function; 25] = [
     lexical_tokens::LEXICAL_TOKENS,
     chunk_turns::CHUNK_TURNS,
     snippet_around::SNIPPET_AROUND,
@@ -38,6 +43,10 @@ pub(crate) const FUNCTIONS: [Function; 21] = [
     in_memory_filter::IN_MEMORY_FILTER,
     library_index::LIBRARY_INDEX,
     reciprocal_rank_fusion::RECIPROCAL_RANK_FUSION,
+    lexical_index_search::LEXICAL_INDEX_SEARCH,
+    lexical_index_json::LEXICAL_INDEX_JSON,
+    bm25_tokenize::BM25_TOKENIZE,
+    bm25_search::BM25_SEARCH,
     within_one_edit::WITHIN_ONE_EDIT,
     fuzzy_index::FUZZY_INDEX_SEARCH,
     fuzzy_index::FUZZY_INDEX_SEED_EXAMPLES,

@@ -14,7 +14,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
         .map(|scorer| Word { scorer, rest: 0.0 })
         .collect();
     words.sort_by_key(|word| word.scorer.cursor.len());
-    let mut candidates = Candidates::new(task.search.top_k);
+    let mut candidates = Candidates::new(task.search.top_k, task.leaves.len());
     if let Some((leader, others)) = words.split_first_mut() {
         let mut from = 0;
         while let Some(to) = leader.scorer.cursor.block_from(from) {
@@ -25,7 +25,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
             from = behind;
         }
     }
-    candidates.into_documents()
+    candidates.into_kept().into_iter().map(|(d, _)| d).collect()
 }
 
 struct Word<'a> {

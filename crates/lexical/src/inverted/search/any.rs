@@ -9,16 +9,16 @@ use super::Task;
 use super::cursor::Scorer;
 use super::top::Candidates;
 
-/// A document's place in its window. All bits below some one, so that windows are a mask away.
-const MASK: u32 = 2048 - 1;
-/// Documents of a window.
-const WINDOW: usize = MASK as usize + 1;
+/// Documents of a window. A power of two, so that a document's place in it is a mask away.
+const WINDOW: usize = 1 << BITS;
+const MASK: u32 = (1 << BITS) - 1;
+const BITS: u32 = 11;
 
-/// Every document that may be among the best, in ascending order.
+/// Every document that may be among the best, with its score a little off.
 pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
     let scorers = Scorer::of_all(task);
     let mut words: Vec<Word<'_>> = scorers.map(Word::new).collect();
-    let mut candidates = Candidates::new(task.search.top_k);
+    let mut candidates = Candidates::new(task.search.top_k, task.leaves.len());
     let mut sums = Sums::new();
     let end = task.index.end();
     let mut from = 0_u32;
@@ -36,7 +36,9 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
         };
         from = behind;
     }
-    candidates.into_documents()
+    let mut found: Vec<u32> = candidates.into_kept().into_iter().map(|(d, _)| d).collect();
+    found.sort_unstable();
+    found
 }
 
 struct Word<'a> {

@@ -32,7 +32,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
     let mut progress: Vec<Vec<u32>> = (task.leaves.iter())
         .map(|leaf| vec![0; leaf.words.len()])
         .collect();
-    let mut candidates = Candidates::new(task.search.top_k);
+    let mut candidates = Candidates::new(task.search.top_k, task.leaves.len());
     let mut from = 0;
     while from < end {
         let to = end.min(from.saturating_add(STRETCH));
@@ -42,7 +42,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
         table.collect(task, from, &mut candidates);
         from = to;
     }
-    candidates.into_documents()
+    candidates.into_kept().into_iter().map(|(d, _)| d).collect()
 }
 
 struct Table {

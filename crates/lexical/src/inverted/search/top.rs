@@ -4,10 +4,14 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::Ranked;
+use super::norms::to_f32;
 
-/// By how much a sum of `f32` may be off, relative to the sum: far more than roundings of as many
-/// words as a query can have amount to.
+/// By how much a score may be off, relative to it: far more than the roundings of one part.
 const SLACK: f32 = 1e-4;
+
+/// By how much more for each part of a sum, which is rounded once for each, and so is the sum that it
+/// is compared with: both by half an [`f32::EPSILON`] at most. Twice of that.
+const SLACK_PER_PART: f32 = 2.0 * f32::EPSILON;
 
 /// Highest score first; equal ones by where they were met, then by document.
 pub(super) fn best_first(a: &Ranked, b: &Ranked) -> Ordering {
@@ -18,38 +22,43 @@ pub(super) fn best_first(a: &Ranked, b: &Ranked) -> Ordering {
         .then_with(|| a.document.cmp(&b.document))
 }
 
-/// A score as a heap orders it. None is not-a-number: sums are of numbers above 0.
+/// A score, in order.
 #[derive(Clone, Copy, PartialEq)]
-struct Score(f32);
+struct Total(f32);
 
-impl Eq for Score {}
+impl Eq for Total {}
 
-impl Ord for Score {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-impl PartialOrd for Score {
+impl PartialOrd for Total {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-/// Keeps every document that may be among the best `k`: all whose score, which is a little off, is
-/// not below the `k`-th by more than the slack.
+impl Ord for Total {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// Keeps every document that may be among the best `k`: all whose score is not below the `k`-th by
+/// more than the slack.
 pub(super) struct Candidates {
     k: usize,
-    scores: BinaryHeap<Reverse<Score>>,
+    /// What the `k`-th score is multiplied by to get the cut.
+    slack: f32,
+    scores: BinaryHeap<Reverse<Total>>,
     kept: Vec<(u32, f32)>,
     cut: f32,
     clean_at: usize,
 }
 
 impl Candidates {
-    pub(super) fn new(k: usize) -> Self {
+    /// The best `k`, for scores that are sums of up to `parts` roundings.
+    pub(super) fn new(k: usize, parts: usize) -> Self {
+        let parts = to_f32(f64::from(u32::try_from(parts).unwrap_or(u32::MAX)));
         Self {
             k,
+            slack: (1.0 - SLACK - parts * SLACK_PER_PART).max(0.0),
             scores: BinaryHeap::new(),
             kept: Vec::new(),
             cut: 0.0,
@@ -69,16 +78,16 @@ impl Candidates {
         }
         self.kept.push((document, score));
         if self.scores.len() < self.k {
-            self.scores.push(Reverse(Score(score)));
+            self.scores.push(Reverse(Total(score)));
         } else if let Some(mut worst) = self.scores.peek_mut()
-            && worst.0 < Score(score)
+            && worst.0 < Total(score)
         {
-            *worst = Reverse(Score(score));
+            *worst = Reverse(Total(score));
         }
         if self.scores.len() == self.k
             && let Some(worst) = self.scores.peek()
         {
-            self.cut = worst.0.0 * (1.0 - SLACK);
+            self.cut = worst.0.0 * self.slack;
         }
         if self.kept.len() >= self.clean_at {
             self.clean();
@@ -92,12 +101,8 @@ impl Candidates {
         self.clean_at = self.clean_at.max(self.kept.len().saturating_mul(2));
     }
 
-    /// The documents, in the order in which they were offered.
-    pub(super) fn into_documents(mut self) -> Vec<u32> {
+    pub(super) fn into_kept(mut self) -> Vec<(u32, f32)> {
         self.clean();
         self.kept
-            .into_iter()
-            .map(|(document, _)| document)
-            .collect()
     }
 }

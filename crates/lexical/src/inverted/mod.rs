@@ -174,8 +174,11 @@ impl InvertedIndex {
     /// the first time again: its old number goes into `renumbered`.
     fn number(&mut self, word: &str, renumbered: &mut Vec<WordNumber>) -> Option<WordNumber> {
         if let Some(number) = self.dictionary.find(word) {
+            if self.removed.pending.is_empty() {
+                return Some(number);
+            }
             let list = self.lists.get(number as usize)?;
-            if list.is_empty() || self.removed.pending.is_empty() || self.live_len(list) > 0 {
+            if list.is_empty() || self.live_len(list) > 0 {
                 return Some(number);
             }
             if !self.dictionary.has_room_for(word) {

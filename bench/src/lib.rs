@@ -3,4 +3,6 @@
 #![deny(missing_docs)]
 
 pub mod material;
+pub mod options;
+pub mod report;
 pub mod rounds;

@@ -45,7 +45,8 @@ pub fn whole(rounds: usize, contenders: &mut [(&str, &mut dyn FnMut())]) -> Vec<
     all.into_iter().map(times).collect()
 }
 
-fn times(mut taken: Vec<Duration>) -> Times {
+/// The middle and the 95th percentile of what was taken.
+pub fn times(mut taken: Vec<Duration>) -> Times {
     taken.sort_unstable();
     let at = |share: usize| {
         taken
@@ -56,9 +57,4 @@ fn times(mut taken: Vec<Duration>) -> Times {
         p50: at(50).unwrap_or_default(),
         p95: at(95).unwrap_or_default(),
     }
-}
-
-/// How long `ours` took as a share of `theirs`.
-pub fn ratio(ours: Duration, theirs: Duration) -> f64 {
-    ours.as_secs_f64() / theirs.as_secs_f64()
 }

@@ -9,6 +9,7 @@
     reason = "commands speak to people"
 )]
 
+mod bench;
 mod ci;
 mod conformance;
 mod golden;
@@ -35,6 +36,8 @@ enum Command {
     Golden(golden::Options),
     /// Checks what the compiler does not: purity, rooms of adapters, forbidden words.
     Tidy(tidy::Options),
+    /// Runs a benchmark and prints what ours takes beside its peers.
+    Bench(bench::Options),
     /// Runs everything that must pass.
     Ci(ci::Options),
 }
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Conformance(options) => conformance::run(&options),
         Command::Golden(options) => golden::run(&options),
         Command::Tidy(options) => tidy::run(&options),
+        Command::Bench(options) => bench::run(&options),
         Command::Ci(options) => ci::run(&options),
     };
     match ended {

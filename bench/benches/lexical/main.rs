@@ -1,4 +1,4 @@
-//! Lexical search beside tantivy in memory, on one thread.
+//! Lexical search beside its peers, in one process and on one thread.
 
 #![expect(
     clippy::print_stdout,
@@ -7,172 +7,61 @@
 )]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails ends")]
 
-mod peer;
+mod ours;
+mod peers;
+mod rows;
 
-use std::time::Duration;
+use std::process::ExitCode;
 
-use shelfward_bench::material::{documents, paragraphs, queries};
-use shelfward_bench::rounds::{Times, alternate, ratio, whole};
-use shelfward_core::Match;
-use shelfward_lexical::{LexicalIndex, SearchOptions};
-use shelfward_text::WordRule;
+use shelfward_bench::material::paragraphs;
+use shelfward_bench::options::Options;
+use shelfward_bench::report::{Report, machine};
 
+/// How many documents an answer holds.
 const TOP_K: usize = 10;
 
-fn main() {
-    let mut count = 100_000;
-    let mut only = None;
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--documents" => {
-                count = arguments
-                    .next()
-                    .and_then(|n| n.parse().ok())
-                    .unwrap_or(count)
-            }
-            "--only" => only = arguments.next(),
-            _ => {}
+/// What is measured, in the order of the table.
+const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 9] = [
+    ("any", rows::search::any),
+    ("all", rows::search::all),
+    ("prefix", rows::search::prefix),
+    ("build", rows::build::build),
+    ("bytes", rows::build::bytes),
+    ("saved", rows::saved::saved),
+    ("sqlite", rows::sqlite::sqlite),
+    ("fuzzy", rows::fuzzy::fuzzy),
+    ("growth", rows::growth::growth),
+];
+
+fn main() -> ExitCode {
+    let options = match Options::read(&GROUPS.map(|(name, _)| name)) {
+        Ok(options) => options,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::from(2);
+        }
+    };
+    let (paragraphs, material) = paragraphs().unwrap();
+    let mut report = Report {
+        benchmark: "lexical".to_owned(),
+        material: material.to_owned(),
+        machine: machine(),
+        rounds: options.rounds,
+        checked: 0,
+        rows: Vec::new(),
+        growth: Vec::new(),
+    };
+    let run = rows::Run::new(&options, &paragraphs);
+    for (name, measure) in GROUPS {
+        if options.wants(name) {
+            eprintln!("lexical: {name}");
+            measure(&run, &mut report);
         }
     }
-    let (paragraphs, source) = paragraphs().unwrap();
-    let documents = documents(&paragraphs, count, 1);
-    let queries = queries(&documents, 300, 2);
-    eprintln!(
-        "{count} documents made from {source}, {} queries",
-        queries.len()
-    );
-
-    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
-    let ours = index(&documents);
-    if let Some(name) = only.as_deref().and_then(|only| only.strip_prefix("ours-")) {
-        let options = match name {
-            "all" => SearchOptions::default().matching(Match::All),
-            "prefix" => SearchOptions::default().prefix(true),
-            _ => SearchOptions::default(),
-        };
-        let cut = |w: &String| {
-            if name == "prefix" {
-                w.chars().take(4).collect()
-            } else {
-                w.clone()
-            }
-        };
-        let queries: Vec<String> = queries
-            .iter()
-            .map(|q| q.iter().map(cut).collect::<Vec<String>>().join(" "))
-            .collect();
-        let t = alternate(
-            &queries,
-            100,
-            &mut [("ours", &mut |q: &String| {
-                std::hint::black_box(ours.search_with(q, TOP_K, &options).unwrap());
-            })],
-        );
-        println!("{name} {t:?}");
-        return;
+    if options.json {
+        println!("{}", serde_json::to_string_pretty(&report).unwrap());
+    } else {
+        print!("{}", report.tables());
     }
-    let theirs = peer::Peer::new(&documents);
-    println!(
-        "bytes: ours {} tantivy {} ratio {:.2}",
-        ours.memory_bytes(),
-        theirs.bytes(),
-        ours.memory_bytes() as f64 / theirs.bytes() as f64
-    );
-    if wanted("build") {
-        let times = whole(
-            3,
-            &mut [
-                ("ours", &mut || drop(index(&documents))),
-                ("tantivy", &mut || drop(peer::Peer::new(&documents))),
-            ],
-        );
-        row("build", &times);
-    }
-    for (name, matching) in [("any", Match::Any), ("all", Match::All)] {
-        if !wanted(name) {
-            continue;
-        }
-        let options = SearchOptions::default().matching(matching);
-        check(&ours, &queries, &options);
-        let times = alternate(
-            &queries,
-            9,
-            &mut [
-                ("ours", &mut |query: &Vec<String>| {
-                    let found = ours.search_with(&query.join(" "), TOP_K, &options).unwrap();
-                    std::hint::black_box(found);
-                }),
-                ("tantivy", &mut |query: &Vec<String>| {
-                    std::hint::black_box(theirs.search(query, matching, TOP_K));
-                }),
-            ],
-        );
-        row(name, &times);
-    }
-    if wanted("prefix") {
-        let cut = |query: &Vec<String>| -> Vec<String> {
-            query
-                .iter()
-                .map(|word| word.chars().take(4).collect())
-                .collect()
-        };
-        let queries: Vec<Vec<String>> = queries.iter().map(cut).collect();
-        let options = SearchOptions::default().prefix(true);
-        check(&ours, &queries, &options);
-        let times = alternate(
-            &queries,
-            5,
-            &mut [
-                ("ours", &mut |query: &Vec<String>| {
-                    let found = ours.search_with(&query.join(" "), TOP_K, &options).unwrap();
-                    std::hint::black_box(found);
-                }),
-                ("tantivy", &mut |query: &Vec<String>| {
-                    std::hint::black_box(theirs.search_begun(query, TOP_K));
-                }),
-            ],
-        );
-        row("prefix", &times);
-    }
-}
-
-fn index(documents: &[String]) -> LexicalIndex {
-    let mut index = LexicalIndex::new(WordRule::Unicode);
-    for (at, document) in documents.iter().enumerate() {
-        index
-            .add_document(&format!("d{at}"), document, None)
-            .unwrap();
-    }
-    index.shrink_to_fit();
-    index
-}
-
-/// The answers must be those of the plain formula.
-fn check(index: &LexicalIndex, queries: &[Vec<String>], options: &SearchOptions) {
-    for query in queries {
-        let query = query.join(" ");
-        let quick = index.search_with(&query, TOP_K, options).unwrap();
-        let plain = index.search_exhaustively(&query, TOP_K, options).unwrap();
-        let same = quick.len() == plain.len()
-            && quick.iter().zip(&plain).all(|(a, b)| {
-                (a.id == b.id || (a.score - b.score).abs() <= 1e-12 * b.score)
-                    && (a.score - b.score).abs() <= 1e-12 * b.score
-            });
-        assert!(same, "{query}: {quick:?} {plain:?}");
-    }
-}
-
-fn row(name: &str, times: &[Times]) {
-    let [ours, theirs] = times else { return };
-    let micros = |d: Duration| d.as_secs_f64() * 1e6;
-    println!(
-        "{name}: p50 {:.1} / {:.1} µs = {:.2}; p95 {:.1} / {:.1} µs = {:.2}",
-        micros(ours.p50),
-        micros(theirs.p50),
-        ratio(ours.p50, theirs.p50),
-        micros(ours.p95),
-        micros(theirs.p95),
-        ratio(ours.p95, theirs.p95)
-    );
+    ExitCode::SUCCESS
 }

@@ -23,11 +23,22 @@ pub(crate) struct Bounds<'a> {
 impl Bounds<'_> {
     /// The least `norm / count` of a block, rounded down.
     pub(crate) fn least(&self, block: &Unpacked) -> f32 {
-        let ratios = block.postings().map(|posting| {
-            let length = self.lengths.get(posting.document);
-            self.bm25.norm(length.unwrap_or(0), self.average) / f64::from(posting.count)
-        });
-        rounded_down(ratios.fold(f64::INFINITY, f64::min))
+        let (mut shortest, mut least) = (None, f64::INFINITY);
+        for posting in block.postings() {
+            let length = self.lengths.get(posting.document).unwrap_or(0);
+            if posting.count == 1 {
+                shortest = Some(shortest.unwrap_or(length).min(length));
+            } else {
+                let norm = self.bm25.norm(length, self.average);
+                least = least.min(norm / f64::from(posting.count));
+            }
+        }
+        // Most hold the word once, and of those the shortest has the least: a longer document
+        // never has less under constants for which bounds are asked.
+        if let Some(length) = shortest {
+            least = least.min(self.bm25.norm(length, self.average));
+        }
+        rounded_down(least)
     }
 
     /// Whether bounds under `average` are tight enough where the average is `now`.

@@ -1,6 +1,7 @@
 //! Names by number and in order: the words of an index, or the ids of its documents.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -46,10 +47,16 @@ impl Dictionary {
     }
 
     pub(crate) fn find(&self, word: &str) -> Option<WordNumber> {
-        let hash = self.hasher.hash_one(word);
-        self.numbers
-            .find(hash, |number| self.word(*number) == word)
-            .copied()
+        self.find_hashed(hash_of(&self.hasher, word), word)
+    }
+
+    fn find_hashed(&self, hash: u64, word: &str) -> Option<WordNumber> {
+        // Bytes are compared: where characters begin and end need not be looked at.
+        let is_word = |number: &WordNumber| {
+            let letters = self.letters.as_bytes();
+            letters.get(range(&self.ends, *number)) == Some(word.as_bytes())
+        };
+        self.numbers.find(hash, is_word).copied()
     }
 
     /// Whether [`number`](Self::number) can give one.
@@ -60,7 +67,8 @@ impl Dictionary {
 
     /// The word's number, a new one if it has none. `None` when there is no room for the word.
     pub(crate) fn number(&mut self, word: &str) -> Option<WordNumber> {
-        if let Some(number) = self.find(word) {
+        let hash = hash_of(&self.hasher, word);
+        if let Some(number) = self.find_hashed(hash, word) {
             return Some(number);
         }
         if !self.has_room_for(word) {
@@ -70,7 +78,9 @@ impl Dictionary {
         let end = u32::try_from(self.letters.len() + word.len()).ok()?;
         self.letters.push_str(word);
         self.ends.push(end);
-        self.remember(number);
+        let (letters, ends, hasher) = (&self.letters, &self.ends, &self.hasher);
+        let rehash = |number: &WordNumber| hash_of(hasher, slice(letters, ends, *number));
+        self.numbers.insert_unique(hash, number, rehash);
         Some(number)
     }
 
@@ -83,20 +93,20 @@ impl Dictionary {
             hasher,
             ..
         } = self;
-        let hash_of = |number: &WordNumber| hasher.hash_one(slice(letters, ends, *number));
+        let rehash = |number: &WordNumber| hash_of(hasher, slice(letters, ends, *number));
         let word = slice(letters, ends, number);
-        if let Ok(entry) = numbers.find_entry(hasher.hash_one(word), |other| {
+        if let Ok(entry) = numbers.find_entry(hash_of(hasher, word), |other| {
             slice(letters, ends, *other) == word
         }) {
             entry.remove();
         }
-        numbers.insert_unique(hasher.hash_one(word), number, hash_of);
+        numbers.insert_unique(hash_of(hasher, word), number, rehash);
     }
 
     /// Forgets which number the word has: the next time it is met it gets a new one.
     pub(crate) fn forget(&mut self, number: WordNumber) {
         let word = self.word(number);
-        let (hash, bytes) = (self.hasher.hash_one(word), bytes_of(word));
+        let (hash, bytes) = (hash_of(&self.hasher, word), bytes_of(word));
         if let Ok(entry) = self.numbers.find_entry(hash, |other| *other == number) {
             entry.remove();
             self.forgotten_bytes += bytes;
@@ -160,8 +170,19 @@ fn bytes_of(word: &str) -> usize {
 }
 
 fn slice<'a>(letters: &'a str, ends: &[u32], number: WordNumber) -> &'a str {
+    letters.get(range(ends, number)).unwrap_or_default()
+}
+
+/// Where a word stands in the letters.
+fn range(ends: &[u32], number: WordNumber) -> Range<usize> {
     let at = number as usize;
     let end = |at: usize| ends.get(at).map_or(0, |end| *end as usize);
-    let start = at.checked_sub(1).map_or(0, end);
-    letters.get(start..end(at)).unwrap_or_default()
+    at.checked_sub(1).map_or(0, end)..end(at)
+}
+
+/// Of the letters alone: nothing is hashed behind them, so nothing need mark their end.
+fn hash_of(hasher: &DefaultHashBuilder, word: &str) -> u64 {
+    let mut state = hasher.build_hasher();
+    state.write(word.as_bytes());
+    state.finish()
 }

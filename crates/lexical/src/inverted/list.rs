@@ -299,7 +299,7 @@ impl Many {
         let mut block = Unpacked::new();
         self.tail.unpack(self.tail_base(), &mut block);
         let header = self.pack(&block, bounds);
-        self.tail = Tail::from(header.last);
+        self.tail.restart(header.last);
     }
 
     fn pack(&mut self, block: &Unpacked, bounds: &Bounds<'_>) -> Header {

@@ -198,13 +198,12 @@ impl InvertedIndex {
     /// the first time again: its old number goes into `renumbered`.
     fn number(&mut self, word: &str, renumbered: &mut Vec<WordNumber>) -> Option<WordNumber> {
         if let Some(number) = self.dictionary.find(word) {
+            if self.removed.pending.is_empty() {
+                return Some(number);
+            }
             let list = self.lists.get(number as usize)?;
             let met_before = self.counts.get(number as usize).is_some_and(|n| *n > 0);
-            if met_before
-                || list.is_empty()
-                || self.removed.pending.is_empty()
-                || self.live_len(list) > 0
-            {
+            if met_before || list.is_empty() || self.live_len(list) > 0 {
                 return Some(number);
             }
             if !self.dictionary.has_room_for(word) {

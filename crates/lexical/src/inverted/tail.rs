@@ -23,6 +23,12 @@ impl Tail {
         }
     }
 
+    /// Empties the tail, which counts from `base` then. It keeps its memory for what follows.
+    pub(crate) fn restart(&mut self, base: u32) {
+        self.bytes.clear();
+        (self.last, self.len) = (base, 0);
+    }
+
     pub(crate) fn len(&self) -> usize {
         usize::from(self.len)
     }

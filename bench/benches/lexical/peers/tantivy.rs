@@ -1,20 +1,43 @@
 //! tantivy: one segment in memory, one thread, frequencies without positions.
 
+use std::sync::LazyLock;
+
 use shelfward_core::Match;
 use tantivy::collector::TopDocs;
 use tantivy::directory::RamDirectory;
 use tantivy::query::{BooleanQuery, Occur, Query, RegexQuery, TermQuery};
-use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::schema::{
+    Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+};
 use tantivy::{DocAddress, Index, IndexSettings, Searcher, TantivyDocument, Term};
 
-pub(crate) struct Peer {
+/// Its name and version.
+pub(crate) static NAME: LazyLock<String> = LazyLock::new(|| {
+    let version = tantivy::version_string();
+    version
+        .split(',')
+        .next()
+        .unwrap_or(version)
+        .replace(" v", " ")
+});
+
+/// How its documents are told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ids {
+    /// By where they stand in the segment.
+    None,
+    /// By a text that they can be found, replaced and answered by.
+    Text,
+}
+
+pub(crate) struct Tantivy {
     text: Field,
     searcher: Searcher,
     directory: RamDirectory,
 }
 
-impl Peer {
-    pub(crate) fn new(documents: &[String]) -> Self {
+impl Tantivy {
+    pub(crate) fn new(documents: &[String], ids: Ids) -> Self {
         let mut schema = Schema::builder();
         let indexing = TextFieldIndexing::default()
             .set_tokenizer("default")
@@ -23,7 +46,7 @@ impl Peer {
             "text",
             TextOptions::default().set_indexing_options(indexing),
         );
-        let id = schema.add_u64_field("id", FAST);
+        let id = (ids == Ids::Text).then(|| schema.add_text_field("id", STRING | STORED));
         let directory = RamDirectory::create();
         let index =
             Index::create(directory.clone(), schema.build(), IndexSettings::default()).unwrap();
@@ -31,7 +54,9 @@ impl Peer {
         for (at, document) in documents.iter().enumerate() {
             let mut added = TantivyDocument::default();
             added.add_text(text, document);
-            added.add_u64(id, at as u64);
+            if let Some(id) = id {
+                added.add_text(id, format!("d{at}"));
+            }
             writer.add_document(added).unwrap();
         }
         writer.commit().unwrap();

@@ -1,0 +1,134 @@
+//! Runs a benchmark, and writes what it found into the page on performance.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use clap::Args;
+use shelfward_bench::report::Report;
+
+use crate::Ended;
+use crate::run::{cargo, root};
+
+/// Runs a benchmark.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Which one.
+    name: String,
+    /// How many documents there are.
+    #[arg(long, value_name = "N")]
+    documents: Option<usize>,
+    /// How many rounds each query is timed in.
+    #[arg(long, value_name = "N")]
+    rounds: Option<usize>,
+    /// Prints what was found as JSON in the place of tables.
+    #[arg(long)]
+    json: bool,
+    /// Writes the tables into docs/performance.md.
+    #[arg(long)]
+    update_docs: bool,
+}
+
+/// The page that `--update-docs` writes to.
+const PAGE: &str = "docs/performance.md";
+
+pub(crate) fn run(options: &Options) -> Ended {
+    let names = match names() {
+        Ok(names) => names,
+        Err(why) => return Ended::Unusable(why),
+    };
+    if !names.contains(&options.name) {
+        let (name, names) = (&options.name, names.join(", "));
+        return Ended::Unusable(format!("no benchmark {name:?}; there are {names}"));
+    }
+    match run_one(options) {
+        Ok(()) => Ended::Well,
+        Err(why) => {
+            eprintln!("{why}");
+            Ended::Badly
+        }
+    }
+}
+
+/// The benchmarks that there are: the folders of `bench/benches`.
+fn names() -> Result<Vec<String>, String> {
+    let folder = root().join("bench/benches");
+    let entries = std::fs::read_dir(&folder).map_err(|e| e.to_string())?;
+    let mut names: Vec<String> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().join("main.rs").is_file())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+fn run_one(options: &Options) -> Result<(), String> {
+    let mut command = cargo();
+    let name = options.name.as_str();
+    command.args(["bench", "--package", "shelfward-bench", "--bench", name]);
+    command.args(["--", "--json"]);
+    for (option, number) in [
+        ("--documents", options.documents),
+        ("--rounds", options.rounds),
+    ] {
+        if let Some(number) = number {
+            command.args([option, &number.to_string()]);
+        }
+    }
+    // Its notes, and cargo's, are seen as they come.
+    let done = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|e| e.to_string())?;
+    if !done.status.success() {
+        return Err(format!("{name} ended with {}", done.status));
+    }
+    let report: Report = serde_json::from_slice(&done.stdout)
+        .map_err(|e| format!("the report of {name} cannot be read: {e}"))?;
+    if options.json {
+        print!("{}", String::from_utf8_lossy(&done.stdout));
+    } else {
+        print!("{}", report.tables());
+    }
+    if options.update_docs {
+        update(&root().join(PAGE), &report)?;
+    }
+    Ok(())
+}
+
+fn update(file: &Path, report: &Report) -> Result<(), String> {
+    let page = std::fs::read_to_string(file).map_err(|e| format!("{PAGE}: {e}"))?;
+    let page = with_tables(&page, &report.benchmark, &report.tables())?;
+    std::fs::write(file, page).map_err(|e| format!("{PAGE} could not be written: {e}"))
+}
+
+/// The page with the tables between the benchmark's marks.
+fn with_tables(page: &str, name: &str, tables: &str) -> Result<String, String> {
+    let begin = format!("<!-- begin {name}: written by cargo xtask bench {name} --update-docs -->");
+    let end = format!("<!-- end {name} -->");
+    let parts = page.split_once(&begin).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(&end)?;
+        Some((before, after))
+    });
+    let (before, after) = parts.ok_or_else(|| {
+        format!("{PAGE} has no place for {name}: it needs the lines {begin:?} and {end:?}")
+    })?;
+    Ok(format!("{before}{begin}\n\n{tables}\n{end}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_tables;
+
+    #[test]
+    fn tables_are_written_between_the_marks_of_their_benchmark() {
+        let begin = "<!-- begin a: written by cargo xtask bench a --update-docs -->";
+        let page = format!("# Page\n{begin}\nold\n<!-- end a -->\nafter\n");
+        let written = with_tables(&page, "a", "| new |\n").unwrap();
+        let wanted = format!("# Page\n{begin}\n\n| new |\n\n<!-- end a -->\nafter\n");
+        assert_eq!(written, wanted);
+        assert_eq!(with_tables(&written, "a", "| new |\n").unwrap(), wanted);
+        assert!(with_tables(&page, "b", "").is_err());
+    }
+}

@@ -211,7 +211,8 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
     ) -> Result<(), HybridError> {
         let key = |id: &str| {
             // An id that no store can hold is that of no document.
-            let id = Text::new(id).ok()?;
+            let fits = id.len() <= Key::MAX_ID_BYTES;
+            let id = Text::new(id).ok().filter(|_| fits)?;
             Some(match partition {
                 Some(partition) => Key::within(partition.clone(), id),
                 None => Key::new(id),

@@ -46,6 +46,25 @@ async fn a_blank_query_is_refused_and_nobody_is_asked() {
 }
 
 #[tokio::test]
+async fn a_long_query_is_refused_and_nobody_is_asked() {
+    let mut docs = three().await;
+    let mut ceilings = *docs.store.ceilings();
+    ceilings.query_chars = 5;
+    docs.store = docs.store.with_ceilings(ceilings);
+    let searcher = docs.searcher().await;
+    docs.asked.take_calls();
+    let refused = searcher.search("apples", 3, None).await.unwrap_err();
+    assert!(
+        matches!(refused, HybridError::LongQuery { max: 5 }),
+        "{refused}"
+    );
+    assert_eq!(docs.embedder.calls(), 0);
+    assert!(docs.asked.take_calls().is_empty());
+    // Characters count, not bytes.
+    searcher.search("äpfel", 3, None).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_query_without_words_is_answered_by_the_dense_leg_alone() {
     let docs = Docs::with(TestEmbedder::default().with("???", TOWARDS)).await;
     for (id, away) in [("far", 0.9), ("near", 0.1)] {

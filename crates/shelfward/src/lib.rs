@@ -35,6 +35,8 @@ tested_pages! {
     scopes: "docs/scopes.md",
     filters: "docs/filters.md",
     library_index: "docs/library-index.md",
+    search: "docs/search.md",
+    fuzzy_search: "docs/fuzzy-search.md",
     audit: "docs/audit.md",
     limits: "docs/limits.md",
     capabilities: "docs/capabilities.md",

@@ -38,7 +38,7 @@ struct Tests {
 
 type Run = fn(&mut Tests) -> Step;
 
-const STEPS: [(&str, Run); 11] = [
+const STEPS: [(&str, Run); 13] = [
     ("format", |_| {
         passes(cargo().args(["fmt", "--all", "--check"]))
     }),
@@ -58,6 +58,8 @@ const STEPS: [(&str, Run); 11] = [
     ("features", |_| features()),
     ("example: quickstart", |_| example("library_quickstart")),
     ("example: library", |_| example("library")),
+    ("example: text search", |_| example("text_search")),
+    ("example: hybrid search", |_| example("hybrid_search")),
     ("tidy", |_| match tidy::run(&tidy::Options::default()) {
         Ended::Well => Step::Passed,
         _ => Step::Failed("see its findings above".to_owned()),

@@ -19,6 +19,9 @@ pub struct Key {
 }
 
 impl Key {
+    /// The most bytes that an id has.
+    pub const MAX_ID_BYTES: usize = 512;
+
     /// A key in a collection without partitions.
     pub fn new(id: Text) -> Self {
         Self {

@@ -7,8 +7,12 @@ mod connect;
 pub use connect::{ConnectError, connect};
 
 pub use shelfward_core::*;
-/// Words, and transcripts cut into passages.
+/// Lexical, fuzzy and hybrid search in memory.
+pub use shelfward_lexical as lexical;
+/// Words, snippets, and texts cut into passages.
 pub use shelfward_text as text;
+/// The results of several search providers, fused and without doubles.
+pub use shelfward_websearch as websearch;
 
 /// The in-memory store.
 #[cfg(feature = "memory")]
@@ -31,6 +35,8 @@ tested_pages! {
     scopes: "docs/scopes.md",
     filters: "docs/filters.md",
     library_index: "docs/library-index.md",
+    search: "docs/search.md",
+    fuzzy_search: "docs/fuzzy-search.md",
     audit: "docs/audit.md",
     limits: "docs/limits.md",
     capabilities: "docs/capabilities.md",

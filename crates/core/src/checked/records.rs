@@ -135,8 +135,11 @@ impl CheckedCollection {
         let invalid = |text: String| Err(self.error(operation, ErrorKind::Invalid(text)));
         match key.id.as_str().len() {
             0 => return invalid("a record's id has at least 1 byte".to_owned()),
-            bytes if bytes > 512 => {
-                return invalid(format!("a record's id has at most 512 bytes, not {bytes}"));
+            bytes if bytes > Key::MAX_ID_BYTES => {
+                let max = Key::MAX_ID_BYTES;
+                return invalid(format!(
+                    "a record's id has at most {max} bytes, not {bytes}"
+                ));
             }
             _ => {}
         }

@@ -29,6 +29,7 @@ pub struct HybridSearcher<T> {
     index: SharedIndex<T>,
     settings: HybridSettings,
     max_depth: usize,
+    max_chars: usize,
 }
 
 /// A document that was found.
@@ -76,6 +77,7 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
             .map_err(|e| StoreError::new(Operation::Open, e).on(name))?;
         Ok(Self {
             max_depth: store.ceilings().leg_top_k,
+            max_chars: store.ceilings().query_chars,
             collection,
             embedder,
             index,
@@ -106,6 +108,11 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
     ) -> Result<Vec<HybridHit>, HybridError> {
         if is_blank(query) {
             return Err(HybridError::BlankQuery);
+        }
+        let max = self.max_chars;
+        // Bytes bound characters, so a text of megabytes is not counted to its end.
+        if query.len() > max && query.chars().nth(max).is_some() {
+            return Err(HybridError::LongQuery { max });
         }
         let depth = depth(top_k, self.max_depth)?;
         let partition = self.partition(filter)?;
@@ -211,7 +218,8 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
     ) -> Result<(), HybridError> {
         let key = |id: &str| {
             // An id that no store can hold is that of no document.
-            let id = Text::new(id).ok()?;
+            let fits = id.len() <= Key::MAX_ID_BYTES;
+            let id = Text::new(id).ok().filter(|_| fits)?;
             Some(match partition {
                 Some(partition) => Key::within(partition.clone(), id),
                 None => Key::new(id),

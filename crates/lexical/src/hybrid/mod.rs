@@ -51,6 +51,12 @@ pub enum HybridError {
     /// The query is blank.
     #[error("the query is blank; it must hold something to look for")]
     BlankQuery,
+    /// The query is longer than the store's handle allows.
+    #[error("the query has more than {max} characters")]
+    LongQuery {
+        /// The most.
+        max: usize,
+    },
     /// The legs, three times as deep as the answer, would be deeper than allowed.
     #[error(
         "top_k is {given}; it must be at most {max}, since each leg looks for three times as many"

@@ -6,6 +6,7 @@ mod chunk_turns;
 mod filter_input;
 mod fixed_chunks;
 mod fuzzy_index;
+mod hybrid_searcher;
 mod in_memory_filter;
 mod lexical_index_json;
 mod lexical_index_search;
@@ -29,7 +30,8 @@ use serde_json::Value;
 use crate::rule::Function;
 
 /// What ours must pass.
-pub(crate) const FUNCTIONS: [Function; 25] = [
+pub(crate) const FUNCTIONS: [Function; 26] = [
+pub(crate) const FUNCTIONS: [Function; 26] = [
     lexical_tokens::LEXICAL_TOKENS,
     chunk_turns::CHUNK_TURNS,
     snippet_around::SNIPPET_AROUND,
@@ -40,6 +42,7 @@ pub(crate) const FUNCTIONS: [Function; 25] = [
     split_whole_document::SPLIT_WHOLE_DOCUMENT,
     fixed_chunks::FIXED_CHUNKS,
     fixed_chunks::FIXED_CHUNKS_PROPERTIES,
+    hybrid_searcher::HYBRID_SEARCHER,
     in_memory_filter::IN_MEMORY_FILTER,
     library_index::LIBRARY_INDEX,
     reciprocal_rank_fusion::RECIPROCAL_RANK_FUSION,

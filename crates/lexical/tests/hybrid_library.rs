@@ -1,0 +1,368 @@
+//! Hybrid search over a library: an index that holds too much widens no answer.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod hybrid_support;
+
+use std::sync::{Arc, RwLock};
+
+use hybrid_support::core::{
+    Meddling, Nothing, TestEmbedder, id, library_with, memory, scope, source, tenant,
+};
+use hybrid_support::{Index, QUERY, apples};
+use shelfward_core::library::{
+    IndexSource, LibraryError, Narrowing, Refusal, ScopeChange, SearchRequest,
+};
+use shelfward_core::{EmbedError, LibraryIndex, Scope, Store};
+use shelfward_lexical::LexicalIndex;
+use shelfward_lexical::hybrid::{
+    Fusion, HybridError, HybridPassage, HybridSettings, LibraryHybridSearcher,
+};
+use shelfward_text::WordRule;
+
+/// A library with an index that nobody removes anything from.
+struct Shelf {
+    library: LibraryIndex,
+    embedder: Arc<TestEmbedder>,
+    index: Index,
+}
+
+impl Shelf {
+    async fn new() -> Self {
+        Self::over(&memory(), TestEmbedder::default()).await
+    }
+
+    async fn over(store: &Store, embedder: TestEmbedder) -> Self {
+        let (library, embedder) = library_with(store, embedder).await;
+        Self {
+            library,
+            embedder,
+            index: Arc::new(RwLock::new(LexicalIndex::new(WordRule::Unicode))),
+        }
+    }
+
+    async fn add(&self, of: &str, source: IndexSource, name: &str, texts: &[&str]) {
+        self.library
+            .tenant(tenant(of))
+            .index_source(source)
+            .await
+            .unwrap();
+        let mut index = self.index.write().unwrap();
+        for (text, at) in texts.iter().zip(0..) {
+            index
+                .add_document(&format!("{name}#{at}"), text, None)
+                .unwrap();
+        }
+    }
+
+    /// A source of tenant `a` under these groups, in both.
+    async fn file(&self, name: &str, groups: &[&str], texts: &[&str]) {
+        self.add("a", source(name, groups, texts), name, texts)
+            .await;
+    }
+
+    fn searcher(&self) -> LibraryHybridSearcher<WordRule> {
+        LibraryHybridSearcher::new(self.library.clone(), self.index.clone())
+    }
+
+    async fn found(&self, scope: &Scope, request: &SearchRequest) -> Vec<String> {
+        let found = self.searcher().search(scope, request, 100).await.unwrap();
+        let mut found = ids(&found);
+        found.sort();
+        found
+    }
+}
+
+fn ids(found: &[HybridPassage]) -> Vec<String> {
+    found.iter().map(|found| found.passage.id.clone()).collect()
+}
+
+fn apple() -> SearchRequest {
+    SearchRequest::new(QUERY)
+}
+
+#[tokio::test]
+async fn what_is_out_of_scope_is_never_answered_though_the_index_holds_it() {
+    let shelf = Shelf::new().await;
+    shelf
+        .file("mine", &["g", "h"], &["an apple", "a pear"])
+        .await;
+    shelf
+        .file("theirs", &["h"], &["apple apple", "apple"])
+        .await;
+    shelf
+        .add(
+            "b",
+            source("other", &["g"], &["apple"]),
+            "other",
+            &["apple"],
+        )
+        .await;
+    // The same source id in another tenant, with a passage more.
+    let texts = ["apple", "apple", "apple"];
+    shelf
+        .add("b", source("mine", &["g"], &texts), "mine", &texts)
+        .await;
+    let ours = shelf.found(&scope("a", &["g"]), &apple()).await;
+    assert_eq!(ours, ["mine#0", "mine#1"]);
+    let found = shelf
+        .searcher()
+        .search(&scope("a", &["g"]), &apple(), 9)
+        .await
+        .unwrap();
+    assert!(
+        found
+            .iter()
+            .all(|found| !found.passage.text.contains("apple apple"))
+    );
+    assert_eq!(
+        *found[0].passage.text, *"an apple",
+        "tenant b's text is not ours"
+    );
+    let theirs = shelf.found(&scope("a", &["h"]), &apple()).await;
+    assert_eq!(theirs, ["mine#0", "mine#1", "theirs#0", "theirs#1"]);
+    let others = shelf.found(&scope("b", &["g"]), &apple()).await;
+    assert_eq!(others, ["mine#0", "mine#1", "mine#2", "other#0"]);
+    assert!(shelf.found(&scope("c", &["g"]), &apple()).await.is_empty());
+    assert!(
+        shelf
+            .found(&scope("a", &["none"]), &apple())
+            .await
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn what_was_removed_or_narrowed_is_gone_at_once() {
+    let shelf = Shelf::new().await;
+    for name in ["removed", "narrowed", "shorter", "kept"] {
+        shelf.file(name, &["g"], &["apple", "apple"]).await;
+    }
+    let org = shelf.library.tenant(tenant("a"));
+    org.remove_source(&id("removed")).await.unwrap();
+    let change = ScopeChange::new().groups(["h"]).unwrap();
+    org.set_source_scope(&id("narrowed"), &change)
+        .await
+        .unwrap();
+    org.index_source(source("shorter", &["g"], &["apple"]))
+        .await
+        .unwrap();
+    let found = shelf.found(&scope("a", &["g"]), &apple()).await;
+    assert_eq!(found, ["kept#0", "kept#1", "shorter#0"]);
+    let widened = shelf.found(&scope("a", &["h"]), &apple()).await;
+    assert_eq!(widened, ["narrowed#0", "narrowed#1"]);
+}
+
+#[tokio::test]
+async fn ids_of_no_passage_are_passed_over() {
+    let shelf = Shelf::new().await;
+    shelf.file("s#1", &["g"], &["apple"]).await;
+    for odd in [
+        "s",
+        "s#",
+        "#0",
+        "s#1#00",
+        "s#1#+0",
+        "s#1#-1",
+        "s#1#4294967296",
+        "s#2",
+        "s#1#7",
+    ] {
+        shelf
+            .index
+            .write()
+            .unwrap()
+            .add_document(odd, &apples(9), None)
+            .unwrap();
+    }
+    let long = format!("{}#0", "x".repeat(5_000));
+    shelf
+        .index
+        .write()
+        .unwrap()
+        .add_document(&long, &apples(9), None)
+        .unwrap();
+    let found = shelf
+        .searcher()
+        .search(&scope("a", &["g"]), &apple(), 5)
+        .await
+        .unwrap();
+    assert_eq!(ids(&found), ["s#1#0"]);
+    assert_eq!(found[0].sparse.unwrap().rank, Some(1));
+}
+
+#[tokio::test]
+async fn narrowing_reaches_both_legs() {
+    let shelf = Shelf::new().await;
+    let texts = ["apple"];
+    let plain = |name: &str| source(name, &["g"], &texts);
+    shelf
+        .add("a", plain("tagged").tags(["x", "y"]), "tagged", &texts)
+        .await;
+    shelf
+        .add("a", plain("filed").folder("f"), "filed", &texts)
+        .await;
+    shelf.add("a", plain("plain"), "plain", &texts).await;
+    let reader = scope("a", &["g"]);
+    let cases = [
+        (apple().tags(["x"]), vec!["tagged#0"]),
+        (apple().tags(["x", "z"]), vec![]),
+        (apple().folder("f"), vec!["filed#0"]),
+        (apple().folder_ids(["f", "g"]), vec!["filed#0"]),
+        (apple().source_ids([id("plain")]), vec!["plain#0"]),
+        (apple().source_ids([]), vec![]),
+        (apple().kinds(["session"]), vec![]),
+        (
+            apple().any_of([Narrowing::new().tags(["y"]), Narrowing::new().folder("f")]),
+            vec!["filed#0", "tagged#0"],
+        ),
+        (apple(), vec!["filed#0", "plain#0", "tagged#0"]),
+    ];
+    for (request, right) in cases {
+        assert_eq!(shelf.found(&reader, &request).await, right, "{request:?}");
+    }
+}
+
+#[tokio::test]
+async fn many_hidden_hits_do_not_crowd_out_the_readable() {
+    let shelf = Shelf::new().await;
+    let hidden = apples(9);
+    for at in 0..60 {
+        let name = format!("hidden-{at}");
+        shelf.file(&name, &["h"], &[&hidden]).await;
+    }
+    for (name, times) in [("third", 1), ("first", 3), ("second", 2)] {
+        shelf.file(name, &["g"], &[&apples(times)]).await;
+    }
+    // What the dense leg finds first has none of the words.
+    let near = vec!["apple"; 20];
+    let dense = source("near", &["g"], &near);
+    shelf
+        .library
+        .tenant(tenant("a"))
+        .index_source(dense)
+        .await
+        .unwrap();
+    let settings = HybridSettings::default().fusion(Fusion::Interleave);
+    let searcher = shelf.searcher().with_settings(settings);
+    let found = searcher
+        .search(&scope("a", &["g"]), &apple(), 6)
+        .await
+        .unwrap();
+    let of_words: Vec<_> = found
+        .iter()
+        .filter(|found| found.sparse.is_some())
+        .collect();
+    let names: Vec<_> = of_words
+        .iter()
+        .map(|f| f.passage.source_id.as_str())
+        .collect();
+    assert_eq!(names, ["first", "second", "third"]);
+    let ranks: Vec<_> = of_words
+        .iter()
+        .map(|f| f.sparse.unwrap().rank.unwrap())
+        .collect();
+    assert_eq!(ranks, [1, 2, 3]);
+    assert_eq!(found.len(), 6);
+}
+
+#[tokio::test]
+async fn a_passage_is_shown_as_the_library_shows_it_with_the_fused_score() {
+    let shelf = Shelf::new().await;
+    let titled = source("s", &["g"], &["apple"]).title("Fruit").tags(["x"]);
+    shelf.add("a", titled, "s", &["apple"]).await;
+    let found = shelf
+        .searcher()
+        .search(&scope("a", &["g"]), &apple(), 5)
+        .await
+        .unwrap();
+    let passage = &found[0].passage;
+    assert_eq!((passage.id.as_str(), &*passage.text), ("s#0", "apple"));
+    assert_eq!(
+        (passage.title.as_deref(), passage.index),
+        (Some("Fruit"), 0)
+    );
+    assert!((passage.score - 1.0 / 61.0).abs() < 1e-12);
+    assert_eq!((passage.legs.dense, passage.legs.lexical), (None, None));
+    let ranks = [found[0].dense, found[0].sparse].map(|place| place.unwrap().rank);
+    assert_eq!(ranks, [Some(1), Some(1)]);
+}
+
+#[tokio::test]
+async fn blank_queries_and_top_k_ask_nobody() {
+    let store = Meddling::new(Nothing);
+    let asked = store.asked.clone();
+    let shelf = Shelf::over(&Store::new(store), TestEmbedder::default()).await;
+    shelf.file("s", &["g"], &["apple"]).await;
+    let embedded = shelf.embedder.calls();
+    asked.take_calls();
+    let (searcher, reader) = (shelf.searcher(), scope("a", &["g"]));
+    for blank in ["", " \t", "\u{feff}"] {
+        for top_k in [0, 5] {
+            let request = SearchRequest::new(blank);
+            let refused = searcher.search(&reader, &request, top_k).await.unwrap_err();
+            let blank = matches!(
+                refused,
+                HybridError::Library(LibraryError::Refused(Refusal::BlankQuery))
+            );
+            assert!(blank, "{refused}");
+        }
+    }
+    assert!(
+        searcher
+            .search(&reader, &apple(), 0)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    for top_k in [334, usize::MAX] {
+        let refused = searcher.search(&reader, &apple(), top_k).await.unwrap_err();
+        assert!(
+            matches!(refused, HybridError::TopK { max: 333, .. }),
+            "{refused}"
+        );
+    }
+    assert_eq!(shelf.embedder.calls(), embedded);
+    assert!(asked.take_calls().is_empty());
+
+    assert_eq!(
+        searcher.search(&reader, &apple(), 333).await.unwrap().len(),
+        1
+    );
+    assert_eq!(
+        shelf.embedder.calls(),
+        embedded + 1,
+        "one embedding for each search"
+    );
+}
+
+#[tokio::test]
+async fn a_query_without_words_is_answered_by_the_dense_leg_alone() {
+    let shelf = Shelf::new().await;
+    shelf.file("s", &["g"], &["???"]).await;
+    let request = SearchRequest::new("???");
+    let found = shelf
+        .searcher()
+        .search(&scope("a", &["g"]), &request, 5)
+        .await
+        .unwrap();
+    assert_eq!(ids(&found), ["s#0"]);
+    assert_eq!(found[0].sparse, None);
+}
+
+#[tokio::test]
+async fn an_embedder_that_answers_no_vector_is_a_typed_error() {
+    let drops = TestEmbedder {
+        drops_last: true,
+        ..TestEmbedder::default()
+    };
+    let shelf = Shelf::over(&memory(), drops).await;
+    let searched = shelf
+        .searcher()
+        .search(&scope("a", &["g"]), &apple(), 5)
+        .await;
+    let Err(HybridError::Library(LibraryError::Embed(EmbedError::Count { answered: 0, .. }))) =
+        searched
+    else {
+        panic!("{searched:?}");
+    };
+}

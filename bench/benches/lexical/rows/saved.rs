@@ -12,7 +12,10 @@ type Save = fn(&LexicalIndex) -> Vec<u8>;
 type Restore = fn(&[u8]) -> LexicalIndex;
 
 /// The saved forms.
-const FORMS: [(&str, Save, Restore); 1] = [("JSON", to_json, from_json)];
+const FORMS: [(&str, Save, Restore); 2] = [
+    ("bytes", to_bytes, from_bytes),
+    ("JSON", to_json, from_json),
+];
 
 pub(crate) fn saved(run: &Run<'_>, report: &mut Report) {
     for (form, save, restore) in FORMS {
@@ -30,6 +33,16 @@ pub(crate) fn saved(run: &Run<'_>, report: &mut Report) {
         let figures = |times: &Times| Figures::one(times.p50.as_secs_f64());
         report.rows.push(row.measured(both(&times, figures)));
     }
+}
+
+fn to_bytes(index: &LexicalIndex) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    index.write_to(&mut bytes).unwrap();
+    bytes
+}
+
+fn from_bytes(saved: &[u8]) -> LexicalIndex {
+    LexicalIndex::from_bytes(saved, WordRule::Unicode).unwrap()
 }
 
 fn to_json(index: &LexicalIndex) -> Vec<u8> {

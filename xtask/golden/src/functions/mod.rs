@@ -31,7 +31,6 @@ use crate::rule::Function;
 
 /// What ours must pass.
 pub(crate) const FUNCTIONS: [Function; 26] = [
-pub(crate) const FUNCTIONS: [Function; 26] = [
     lexical_tokens::LEXICAL_TOKENS,
     chunk_turns::CHUNK_TURNS,
     snippet_around::SNIPPET_AROUND,

@@ -317,7 +317,8 @@ fn too_many_expansions(error: &TooManyExpansions) -> ErrorKind {
     let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
     ErrorKind::Limit {
         what: "stored words that begin with one word of the query",
-        given: as_u64(error.given),
+        // How many there are would tell of passages that the reader may not see.
+        given: as_u64(error.max.saturating_add(1)),
         max: as_u64(error.max),
     }
 }

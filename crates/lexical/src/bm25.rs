@@ -1,7 +1,5 @@
 //! The formula by which every index here ranks.
 
-use serde::{Deserialize, Serialize};
-
 /// The two constants of BM25. The defaults are 1.2 and 0.75.
 ///
 /// A document `D` scores for a query the sum over the query's words `t` of
@@ -14,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// where `tf` counts the word in the document, `|D|` is the document's length in words, `avgdl` the
 /// average length, `N` the number of documents and `n(t)` how many of them hold the word. `idf` is
 /// above 0 for every word, however common.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bm25 {
     k1: f64,
     b: f64,
@@ -46,7 +44,7 @@ impl Bm25 {
     /// documents are held back.
     ///
     /// Useful values are 0 or more for `k1` and from 0 to 1 for `b`. Others are taken too, as the
-    /// saved form allows them; scores may then be negative, and a search is slower.
+    /// saved form allows them; scores may then be negative or no numbers, and a search is slower.
     ///
     /// # Errors
     /// [`Bm25Error`] names a constant that is infinite or not a number.

@@ -1,5 +1,6 @@
 //! An inverted index for each partition.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -39,7 +40,7 @@ pub struct PartitionSearch<'a> {
     pub max_expansions: Option<usize>,
 }
 
-impl<P: Eq + Hash, D: Clone + Eq + Hash + Sync> PartitionedIndex<P, D> {
+impl<P: Clone + Eq + Hash, D: Clone + Hash + Ord + Sync> PartitionedIndex<P, D> {
     /// An empty index.
     pub fn new(bm25: Bm25) -> Self {
         Self {
@@ -67,14 +68,17 @@ impl<P: Eq + Hash, D: Clone + Eq + Hash + Sync> PartitionedIndex<P, D> {
         words: impl IntoIterator<Item = &'w str>,
     ) -> bool {
         let bm25 = self.bm25;
-        let place = self.partitions.entry(partition);
-        place
-            .or_insert_with(|| Partition {
-                inverted: InvertedIndex::new(bm25),
-                documents: Vec::new(),
-                numbers: HashMap::new(),
-            })
-            .put(document, words)
+        let place = self.partitions.entry(partition.clone());
+        let place = place.or_insert_with(|| Partition {
+            inverted: InvertedIndex::new(bm25),
+            documents: Vec::new(),
+            numbers: HashMap::new(),
+        });
+        let there_was_room = place.put(document, words);
+        if place.inverted.is_empty() {
+            self.partitions.remove(&partition);
+        }
+        there_was_room
     }
 
     /// Removes a document; answers whether it was there.
@@ -95,7 +99,8 @@ impl<P: Eq + Hash, D: Clone + Eq + Hash + Sync> PartitionedIndex<P, D> {
     }
 
     /// The best documents of a partition among those that `allowed` lets through, highest score
-    /// first, with their scores. Statistics are over all of the partition's documents.
+    /// first, equal ones in the order of the documents' names, with their scores. Statistics are over
+    /// all of the partition's documents.
     ///
     /// # Errors
     /// [`TooManyExpansions`] when a prefix begins more words than
@@ -114,11 +119,18 @@ impl<P: Eq + Hash, D: Clone + Eq + Hash + Sync> PartitionedIndex<P, D> {
             terms: search.terms,
             matching: search.matching,
             top_k: search.top_k,
+            with_ties: true,
             max_expansions: search.max_expansions,
             allowed: Some(&|number| document(number).is_some_and(&allowed)),
         })?;
         let named = |found: crate::inverted::Scored| Some((document(found.document)?, found.score));
-        Ok(found.into_iter().filter_map(named).collect())
+        let mut found: Vec<_> = found.into_iter().filter_map(named).collect();
+        found.sort_by(|(a, a_score), (b, b_score)| {
+            let best_first = b_score.partial_cmp(a_score).unwrap_or(Ordering::Equal);
+            best_first.then_with(|| a.cmp(b))
+        });
+        found.truncate(search.top_k);
+        Ok(found)
     }
 }
 

@@ -207,7 +207,7 @@ proptest! {
         for matching in [Match::Any, Match::All] {
             let words = random.words(40, 4);
             let terms: Vec<Term<'_>> = words.iter().map(|text| Term { text, prefix }).collect();
-            let all = Search { terms: &terms, matching, top_k, max_expansions: None, allowed: None };
+            let all = Search { terms: &terms, matching, top_k, with_ties: false, max_expansions: None, allowed: None };
             let some = Search { allowed: Some(&allowed), ..all };
             let found = index.search(&some).unwrap();
             prop_assert_eq!(&found, &index.search_exhaustively(&some).unwrap());

@@ -38,6 +38,7 @@ fn rounding_many_parts_loses_no_document() -> Result<(), Box<dyn std::error::Err
                 terms: &terms,
                 matching: Match::Any,
                 top_k: 1,
+                with_ties: false,
                 max_expansions: None,
                 allowed: None,
             };

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::dictionary::Dictionary;
@@ -176,34 +177,41 @@ impl FuzzyIndex {
         let mut by_weight: Vec<_> = fields.iter().collect();
         let weight = |field: u16| self.settings.weight(field);
         by_weight.sort_by(|(a, _), (b, _)| weight(*b).total_cmp(&weight(*a)));
-        for (field, text) in by_weight {
-            self.tokenizer.each_word(&searched(text), &mut |word, _| {
-                fold(word, &mut folded);
-                if full || folded.is_empty() {
-                    return;
-                }
-                let Some(id) = self.dictionary.intern(&folded) else {
-                    full = true;
-                    return;
-                };
-                let at = id as usize;
-                if at >= self.postings.len() {
-                    self.postings.resize_with(at + 1, Vec::new);
-                }
-                if let Some(postings) = self.postings.get_mut(at)
-                    && postings.last().is_none_or(|last| last.slot != slot)
-                {
-                    postings.push(Posting {
-                        slot,
-                        field: *field,
-                    });
-                    filed.push(id);
-                }
-            });
-        }
-        if full {
+        // A caller's tokenizer may panic: what was begun is undone before that goes on.
+        let panic = catch_unwind(AssertUnwindSafe(|| {
+            for (field, text) in by_weight {
+                self.tokenizer.each_word(&searched(text), &mut |word, _| {
+                    fold(word, &mut folded);
+                    if full || folded.is_empty() {
+                        return;
+                    }
+                    let Some(id) = self.dictionary.intern(&folded) else {
+                        full = true;
+                        return;
+                    };
+                    let at = id as usize;
+                    if at >= self.postings.len() {
+                        self.postings.resize_with(at + 1, Vec::new);
+                    }
+                    if let Some(postings) = self.postings.get_mut(at)
+                        && postings.last().is_none_or(|last| last.slot != slot)
+                    {
+                        postings.push(Posting {
+                            slot,
+                            field: *field,
+                        });
+                        filed.push(id);
+                    }
+                });
+            }
+        }))
+        .err();
+        if full || panic.is_some() {
             for id in filed {
                 self.postings.get_mut(id as usize)?.pop();
+            }
+            if let Some(panic) = panic {
+                resume_unwind(panic);
             }
             return None;
         }

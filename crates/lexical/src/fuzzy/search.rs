@@ -81,6 +81,9 @@ impl FuzzyIndex {
     /// The words of the query are looked up first; texts are read for the answered hits alone.
     #[must_use]
     pub fn search(&self, query: &str, search: &FuzzySearch) -> Vec<FuzzyHit> {
+        if search.top_k == 0 {
+            return Vec::new();
+        }
         let words = self.look_up(query);
         let ranked = self.ranked(&words, search);
         let matches = words.iter().flat_map(|word| &word.matches);
@@ -96,6 +99,9 @@ impl FuzzyIndex {
     /// As [`search`](Self::search), with ids and scores alone. No text is read.
     #[must_use]
     pub fn rank(&self, query: &str, search: &FuzzySearch) -> Vec<FuzzyRanked> {
+        if search.top_k == 0 {
+            return Vec::new();
+        }
         let words = self.look_up(query);
         let ranked = self.ranked(&words, search).into_iter();
         let named = ranked.filter_map(|found| {

@@ -107,6 +107,12 @@ impl FuzzySettingsError {
     }
 }
 
+/// The widest that passages may be, in characters.
+const MAX_PASSAGE_WIDTH: usize = 10_000;
+
+/// The most passages that a hit may have.
+const MAX_PASSAGES: usize = 1_000;
+
 /// The most fields that an index has.
 const MAX_FIELDS: usize = 10_000;
 
@@ -132,6 +138,23 @@ impl Checked {
             if size == 0 {
                 return Err(FuzzySettingsError::new(setting, size, "at least 1"));
             }
+        }
+        // A passage is read a few times its width, and as often as there are passages.
+        if given.passage_width > MAX_PASSAGE_WIDTH {
+            let width = given.passage_width;
+            return Err(FuzzySettingsError::new(
+                "passageWidth",
+                width,
+                "at most 10,000",
+            ));
+        }
+        if given.passages > MAX_PASSAGES {
+            let passages = given.passages;
+            return Err(FuzzySettingsError::new(
+                "passages",
+                passages,
+                "at most 1,000",
+            ));
         }
         let names: Vec<Arc<str>> = given
             .fields

@@ -121,7 +121,7 @@ fn words_leg<T: Tokenizer>(
     top_k: usize,
     options: &SearchOptions,
 ) -> Result<Vec<WordHit>, TooManyExpansions> {
-    // A reader that panicked has changed nothing.
+    // A writer whose tokenizer panicked left the index as it was.
     let index = index.read().unwrap_or_else(PoisonError::into_inner);
     let hits = index.search_with(query, top_k, options)?;
     let owned = hits.into_iter().map(|hit| WordHit {

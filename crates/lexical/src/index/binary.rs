@@ -25,7 +25,7 @@ use crate::bm25::Bm25;
 use crate::inverted::{Dictionary, Full, Parts, Posting, read_number, write_number};
 use crate::tokenizer::Tokenizer;
 
-use super::LexicalIndex;
+use super::{LexicalIndex, is_too_deep};
 
 const MAGIC: [u8; 6] = *b"SHFLEX";
 const VERSION: u16 = 1;
@@ -348,6 +348,9 @@ impl<'a> Reader<'a> {
 fn read_metadata(bytes: &[u8], documents: u32) -> Result<HashMap<u32, Value>, BytesError> {
     let pairs: Vec<(u32, Value)> =
         serde_json::from_slice(bytes).map_err(|_| wrong("metadata", "it is no list of pairs"))?;
+    if pairs.iter().any(|(_, value)| is_too_deep(value)) {
+        return Err(wrong("metadata", "it nests deeper than 64"));
+    }
     let len = pairs.len();
     let metadata: HashMap<u32, Value> = pairs.into_iter().collect();
     if metadata.len() != len || metadata.keys().any(|position| *position >= documents) {

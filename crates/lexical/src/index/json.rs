@@ -12,7 +12,7 @@ use crate::bm25::Bm25;
 use crate::inverted::{Dictionary, InvertedIndex, Parts, Posting};
 use crate::tokenizer::Tokenizer;
 
-use super::LexicalIndex;
+use super::{LexicalIndex, is_too_deep};
 
 /// The version that is written, and the only one that is read.
 const VERSION: u64 = 1;
@@ -151,6 +151,9 @@ impl<T: Tokenizer> LexicalIndex<T> {
             let number = ids.number(id).ok_or(crate::inverted::Full)?;
             lengths.push(length);
             if let Some(value) = rest.first() {
+                if is_too_deep(value) {
+                    return Err(shape(part, "metadata that nests at most 64 deep"));
+                }
                 metadata.insert(number, value.clone());
             }
         }

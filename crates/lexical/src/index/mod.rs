@@ -118,6 +118,9 @@ pub enum AddError {
     /// The id is empty.
     #[error("the document's id is empty; it must name the document")]
     EmptyId,
+    /// The metadata nests deeper than saved indexes are read.
+    #[error("the document's metadata nests deeper than {MAX_METADATA_DEPTH} lists and objects")]
+    MetadataDepth,
     /// The text is empty.
     #[error("the document's text is empty; a document to be forgotten is removed")]
     EmptyText,
@@ -318,6 +321,7 @@ impl<T: Tokenizer> LexicalIndex<T> {
             terms: &terms,
             matching: options.matching,
             top_k,
+            with_ties: false,
             max_expansions: options.max_expansions,
             allowed: None,
         };
@@ -360,7 +364,27 @@ fn check(document: &Document<'_>) -> Result<(), AddError> {
         Err(AddError::EmptyId)
     } else if document.text.is_empty() {
         Err(AddError::EmptyText)
+    } else if document.metadata.as_ref().is_some_and(is_too_deep) {
+        Err(AddError::MetadataDepth)
     } else {
         Ok(())
     }
+}
+
+/// How deep lists and objects may nest in metadata: what is saved deeper could not be read again.
+const MAX_METADATA_DEPTH: usize = 64;
+
+fn is_too_deep(metadata: &Value) -> bool {
+    // Without recursion, which a deep value would run out of stack by.
+    let mut open = vec![(metadata, 0)];
+    while let Some((value, depth)) = open.pop() {
+        let depth = depth + 1;
+        match value {
+            Value::Array(_) | Value::Object(_) if depth > MAX_METADATA_DEPTH => return true,
+            Value::Array(members) => open.extend(members.iter().map(|member| (member, depth))),
+            Value::Object(members) => open.extend(members.values().map(|member| (member, depth))),
+            _ => {}
+        }
+    }
+    false
 }

@@ -13,6 +13,8 @@ mod parts;
 mod search;
 mod tail;
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use crate::bm25::Bm25;
 
 pub(crate) use block::Posting;
@@ -157,23 +159,27 @@ impl InvertedIndex {
         numbers.clear();
         let mut full = document == u32::MAX;
         let mut length = 0_u32;
-        words(&mut |word| {
-            let number = self.number(word, &mut renumbered);
-            let longer = length.checked_add(1).filter(|_| !full);
-            let (Some(number), Some(longer)) = (number, longer) else {
-                full = true;
-                return;
-            };
-            length = longer;
-            if let Some(count) = self.counts.get_mut(number as usize) {
-                // Not more than `length`.
-                *count += 1;
-                if *count == 1 {
-                    numbers.push(number);
+        // A caller's tokenizer may panic: what was begun is undone before that goes on.
+        let panic = catch_unwind(AssertUnwindSafe(|| {
+            words(&mut |word| {
+                let number = self.number(word, &mut renumbered);
+                let longer = length.checked_add(1).filter(|_| !full);
+                let (Some(number), Some(longer)) = (number, longer) else {
+                    full = true;
+                    return;
+                };
+                length = longer;
+                if let Some(count) = self.counts.get_mut(number as usize) {
+                    // Not more than `length`.
+                    *count += 1;
+                    if *count == 1 {
+                        numbers.push(number);
+                    }
                 }
-            }
-        });
-        let length = (!full).then_some(length);
+            })
+        }))
+        .err();
+        let length = (!full && panic.is_none()).then_some(length);
         if let Some(length) = length {
             self.push(document, length, numbers.iter().copied());
             self.clear_enough();
@@ -191,6 +197,9 @@ impl InvertedIndex {
             }
         }
         self.numbers = numbers;
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
         length.map(|_| document).ok_or(Full)
     }
 

@@ -18,6 +18,9 @@ pub(crate) fn read_number(bytes: &[u8], at: &mut usize) -> Option<u64> {
     for shift in (0..64).step_by(7) {
         let byte = *bytes.get(*at)?;
         *at += 1;
+        if shift == 63 && byte > 1 {
+            return None;
+        }
         number |= u64::from(byte & 0x7F) << shift;
         if byte < 0x80 {
             return Some(number);

@@ -16,7 +16,8 @@ pub(super) struct Cursor<'a> {
     block: usize,
     /// Which block is unpacked.
     unpacked_block: usize,
-    unpacked: Unpacked,
+    /// Apart, since cursors are put in order again and again.
+    unpacked: Box<Unpacked>,
     has_counts: bool,
     position: usize,
 }
@@ -28,7 +29,7 @@ impl<'a> Cursor<'a> {
             blocks: list.blocks(),
             block: 0,
             unpacked_block: usize::MAX,
-            unpacked: Unpacked::new(),
+            unpacked: Box::new(Unpacked::new()),
             has_counts: false,
             position: 0,
         }

@@ -54,6 +54,9 @@ pub struct Search<'a> {
     pub matching: Match,
     /// How many documents are wanted.
     pub top_k: usize,
+    /// Whether all documents that score like the last of these are answered too, for whoever orders
+    /// equal scores otherwise.
+    pub with_ties: bool,
     /// The most words of the index that one prefix may stand for; `None` for no limit.
     pub max_expansions: Option<usize>,
     /// The documents that may be found; `None` for all. Statistics are over all documents
@@ -86,9 +89,11 @@ impl InvertedIndex {
     }
 
     fn run(&self, search: &Search<'_>, plainly: bool) -> Result<Vec<Scored>, TooManyExpansions> {
-        let leaves = query::leaves(self, search)?;
+        let mut leaves = query::leaves(self, search)?;
         let lacks_one = search.matching == Match::All && leaves.iter().any(Leaf::is_empty);
-        if search.top_k == 0 || leaves.iter().all(Leaf::is_empty) || lacks_one {
+        // What no document holds adds to none.
+        leaves.retain(|leaf| !leaf.is_empty());
+        if search.top_k == 0 || leaves.is_empty() || lacks_one {
             return Ok(Vec::new());
         }
         let task = Task {
@@ -111,7 +116,12 @@ impl InvertedIndex {
             exact::scores(&task, candidates)
         };
         found.sort_unstable_by(top::best_first);
-        found.truncate(search.top_k);
+        let end = match found.get(search.top_k.saturating_sub(1)) {
+            // Scores ascend nowhere, so those that equal the last stand together.
+            Some(last) if search.with_ties => found.partition_point(|f| f.score >= last.score),
+            _ => search.top_k,
+        };
+        found.truncate(end);
         let scored = |found: Ranked| Scored {
             document: found.document,
             score: found.score,

@@ -64,9 +64,14 @@ async fn each_metric_scores_higher_for_better_by_known_values() {
 async fn equal_scores_come_in_the_order_of_keys_however_they_were_written() {
     let collection = open(spec(1, Metric::Dot)).await;
     for id in ["d", "a", "c", "b"] {
-        collection.upsert(&[plain(id, &[1.0])]).await.unwrap();
+        let record = plain(id, &[1.0]).with_text("an apple");
+        collection.upsert(&[record]).await.unwrap();
     }
+    let words = query_words("apple", collection.spec().word_rule, false).unwrap();
     for top_k in 1..=4 {
+        let leg = Leg::lexical(words.clone(), Match::Any, Filter::everything(), top_k);
+        let found = collection.search(&leg).await.unwrap();
+        assert_eq!(ids(&found), ["a", "b", "c", "d"][..top_k]);
         let found = collection
             .search(&Leg::dense([1.0], Filter::everything(), top_k))
             .await

@@ -49,6 +49,12 @@ impl Ceilings {
         self
     }
 
+    /// Whether a query's text has more characters than it may.
+    pub fn is_long_query(&self, text: &str) -> bool {
+        // Bytes bound characters, so a text of megabytes is not counted to its end.
+        text.len() > self.query_chars && text.chars().nth(self.query_chars).is_some()
+    }
+
     pub(crate) fn filter_limits(&self) -> crate::filter::FilterLimits {
         crate::filter::FilterLimits {
             max_nodes: self.filter_nodes,

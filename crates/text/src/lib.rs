@@ -29,5 +29,5 @@ pub use split::{
     FixedWithOverlap, FixedWithOverlapOptions, Pages, Piece, SplitError, Splitter, WholeDocument,
     fixed, split_documents, structure,
 };
-pub use turns::{ChunkTurns, Turn, TurnPassage, TurnPlace, chunk_turns};
+pub use turns::{ChunkTurns, Turn, TurnPassage, TurnPlace, chunk_turns, is_blank};
 pub use words::{WordRule, lexical_tokens};

@@ -24,10 +24,20 @@ pub struct Turn {
 impl Turn {
     /// Whether nothing is said: no characters but white space and byte order marks.
     fn is_blank(&self) -> bool {
-        self.text
-            .chars()
-            .all(|character| character.is_whitespace() || character == '\u{FEFF}')
+        is_blank(&self.text)
     }
+}
+
+/// Whether a text is blank: no characters but white space and byte order marks.
+///
+/// ```
+/// assert!(shelfward_text::is_blank(" \u{FEFF}\n"));
+/// assert!(!shelfward_text::is_blank("?"));
+/// ```
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    text.chars()
+        .all(|character| character.is_whitespace() || character == '\u{FEFF}')
 }
 
 /// How long the passages of a transcript are, and how much neighbours share.

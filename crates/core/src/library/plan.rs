@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use shelfward_text::is_blank;
+
 use super::narrowing::Narrowing;
 use super::own::{ACL_GROUPS, ACTIVE, OWN_KEYS, STATUS, TENANT_ID, own};
 use super::recheck::ReadCheck;
@@ -51,16 +53,11 @@ pub(super) fn plan(
 }
 
 fn check_request(request: &SearchRequest, ceilings: &Ceilings) -> Result<(), LibraryError> {
-    if request
-        .text
-        .chars()
-        .all(|c| c.is_whitespace() || c == '\u{feff}')
-    {
+    if is_blank(&request.text) {
         return Err(Refusal::BlankQuery.into());
     }
-    let max = ceilings.query_chars;
-    // Bytes bound characters, so a text of megabytes is not counted to its end.
-    if request.text.len() > max && request.text.chars().nth(max).is_some() {
+    if ceilings.is_long_query(&request.text) {
+        let max = ceilings.query_chars;
         let chars = request.text.chars().count();
         return Err(Refusal::LongQuery { chars, max }.into());
     }

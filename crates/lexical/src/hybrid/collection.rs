@@ -7,16 +7,15 @@ use std::sync::Arc;
 use serde_json::Value;
 use shelfward_core::library::{ACL_GROUPS, TENANT_ID};
 use shelfward_core::{
-    Collection, CollectionName, Embedder, Filter, Include, Key, Leg, Metadata, Operation, Role,
-    Scalar, Store, StoreError, Text, embed_checked,
+    Ceilings, Collection, CollectionName, Embedder, Filter, Include, Key, Leg, Metadata, Operation,
+    Role, Scalar, Store, StoreError, Text, embed_checked,
 };
+use shelfward_text::is_blank;
 
 use crate::tokenizer::Tokenizer;
 
 use super::fuse::{Fused, LegPlace, fuse};
-use super::{
-    HybridError, HybridSettings, MAX_CANDIDATES, SharedIndex, Taken, depth, is_blank, words_leg,
-};
+use super::{HybridError, HybridSettings, MAX_CANDIDATES, SharedIndex, Taken, depth, words_leg};
 
 /// Searches a collection by vectors and an index by words, and fuses the two.
 ///
@@ -28,8 +27,7 @@ pub struct HybridSearcher<T> {
     embedder: Arc<dyn Embedder>,
     index: SharedIndex<T>,
     settings: HybridSettings,
-    max_depth: usize,
-    max_chars: usize,
+    ceilings: Ceilings,
 }
 
 /// A document that was found.
@@ -76,8 +74,7 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
         spec.check_serves(&asked)
             .map_err(|e| StoreError::new(Operation::Open, e).on(name))?;
         Ok(Self {
-            max_depth: store.ceilings().leg_top_k,
-            max_chars: store.ceilings().query_chars,
+            ceilings: *store.ceilings(),
             collection,
             embedder,
             index,
@@ -109,12 +106,11 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
         if is_blank(query) {
             return Err(HybridError::BlankQuery);
         }
-        let max = self.max_chars;
-        // Bytes bound characters, so a text of megabytes is not counted to its end.
-        if query.len() > max && query.chars().nth(max).is_some() {
+        if self.ceilings.is_long_query(query) {
+            let max = self.ceilings.query_chars;
             return Err(HybridError::LongQuery { max });
         }
-        let depth = depth(top_k, self.max_depth)?;
+        let depth = depth(top_k, self.ceilings.leg_top_k)?;
         let partition = self.partition(filter)?;
         if top_k == 0 {
             return Ok(Vec::new());
@@ -142,7 +138,9 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
             })
             .collect();
         let fused = fuse(&dense, &sparse, &self.settings, top_k);
-        self.complete(&fused, filter, partition.as_ref(), &mut seen)
+        // What only the BM25 leg found, where no filter had it fetched already.
+        let ids = fused.iter().map(|fused| fused.id.as_str());
+        self.fetch(ids, filter, partition.as_ref(), &mut seen)
             .await?;
         let hit = |fused: Fused| {
             let held = seen.remove(&fused.id);
@@ -194,18 +192,6 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
             }
             asked = asked.saturating_mul(4).min(MAX_CANDIDATES.max(depth));
         }
-    }
-
-    /// Fetches what was fused and not seen yet.
-    async fn complete(
-        &self,
-        fused: &[Fused],
-        filter: &Filter,
-        partition: Option<&Text>,
-        seen: &mut HashMap<String, Held>,
-    ) -> Result<(), HybridError> {
-        let ids = fused.iter().map(|fused| fused.id.as_str());
-        self.fetch(ids, filter, partition, seen).await
     }
 
     /// Fetches those of the ids that were not seen yet, as far as the filter matches them.

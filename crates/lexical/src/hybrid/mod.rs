@@ -132,10 +132,6 @@ fn words_leg<T: Tokenizer>(
     Ok(owned.collect())
 }
 
-fn is_blank(query: &str) -> bool {
-    query.chars().all(|c| c.is_whitespace() || c == '\u{FEFF}')
-}
-
 /// How deep each leg looks.
 fn depth(top_k: usize, max: usize) -> Result<usize, HybridError> {
     match top_k.checked_mul(3).filter(|depth| *depth <= max) {

@@ -25,7 +25,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
             from = behind;
         }
     }
-    candidates.into_kept().into_iter().map(|(d, _)| d).collect()
+    candidates.into_documents()
 }
 
 struct Word<'a> {

@@ -14,7 +14,8 @@ const WINDOW: usize = 1 << BITS;
 const MASK: u32 = (1 << BITS) - 1;
 const BITS: u32 = 11;
 
-/// Every document that may be among the best, with its score a little off.
+/// Every document that may be among the best, in ascending order: windows and their sums are walked
+/// upwards.
 pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
     let scorers = Scorer::of_all(task);
     let mut words: Vec<Word<'_>> = scorers.map(Word::new).collect();
@@ -36,9 +37,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
         };
         from = behind;
     }
-    let mut found: Vec<u32> = candidates.into_kept().into_iter().map(|(d, _)| d).collect();
-    found.sort_unstable();
-    found
+    candidates.into_documents()
 }
 
 struct Word<'a> {

@@ -42,7 +42,7 @@ pub(super) fn search(task: &Task<'_>) -> Vec<u32> {
         table.collect(task, from, &mut candidates);
         from = to;
     }
-    candidates.into_kept().into_iter().map(|(d, _)| d).collect()
+    candidates.into_documents()
 }
 
 struct Table {

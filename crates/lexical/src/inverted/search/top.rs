@@ -101,8 +101,10 @@ impl Candidates {
         self.clean_at = self.clean_at.max(self.kept.len().saturating_mul(2));
     }
 
-    pub(super) fn into_kept(mut self) -> Vec<(u32, f32)> {
+    /// The documents, in the order in which they were offered.
+    pub(super) fn into_documents(mut self) -> Vec<u32> {
         self.clean();
-        self.kept
+        let documents = self.kept.into_iter().map(|(document, _)| document);
+        documents.collect()
     }
 }

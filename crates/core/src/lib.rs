@@ -38,8 +38,8 @@ pub use port::{Collection, VectorStore};
 pub use record::{Include, Key, Record, StoredRecord};
 pub use scope::{MAX_GROUPS, Scope, ScopeError};
 pub use search::{
-    Ask, Cap, Count, Cursor, End, Found, Hit, Leg, MAX_PREFIX_EXPANSIONS, MAX_WORD_BYTES, Match,
-    MetadataPatch, Page, QueryWord, Replaced, query_words,
+    Ask, Cap, Count, Cursor, End, Expected, Found, Hit, Leg, MAX_PREFIX_EXPANSIONS, MAX_WORD_BYTES,
+    Match, MetadataPatch, Page, QueryWord, Replaced, query_words,
 };
 pub use spec::{CollectionSpec, Field, FieldKind, FieldRole, Metric, SpecError};
 pub use store::Store;

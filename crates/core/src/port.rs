@@ -12,7 +12,7 @@ use crate::error::{ErrorKind, Operation, Result, StoreError};
 use crate::filter::{Filter, NarrowFilter, Pushdown};
 use crate::names::CollectionName;
 use crate::record::{Include, Key, Record, StoredRecord};
-use crate::search::{Count, Cursor, Found, Leg, MetadataPatch, Page, Replaced};
+use crate::search::{Count, Cursor, Expected, Found, Leg, MetadataPatch, Page, Replaced};
 use crate::spec::CollectionSpec;
 use crate::write_order::WriteOrder;
 
@@ -130,6 +130,26 @@ pub trait Collection: Send + Sync {
     async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
         let _ = (selector, with);
         Err(self.unsupported(Operation::Replace, "atomic replace"))
+    }
+
+    /// As [`replace`](Self::replace), but only while one record is as `expected`; `None` when it is
+    /// not, and nothing was changed then.
+    ///
+    /// The provided one replaces without looking: where one process writes, the checked handle has
+    /// looked in the turn of this write. A store that declares
+    /// [`Writers::AllProcesses`](crate::capabilities::Writers::AllProcesses) must look inside its own
+    /// lock, or a narrowing by another process is undone.
+    ///
+    /// # Errors
+    /// Those of the engine; nothing was changed then.
+    async fn replace_if(
+        &self,
+        selector: &NarrowFilter,
+        with: &[Record],
+        expected: &Expected,
+    ) -> Result<Option<Replaced>> {
+        let _ = expected;
+        self.replace(selector, with).await.map(Some)
     }
 
     /// Deletes what the selector matches.

@@ -297,6 +297,29 @@ impl Replaced {
     }
 }
 
+/// What a record must still be for a write to be right: see
+/// [`replace_if`](crate::Collection::replace_if).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Expected {
+    /// The record, looked for within the write's selector.
+    pub key: Key,
+    /// Exactly its metadata; `None` where there is no such record.
+    pub metadata: Option<Arc<Metadata>>,
+}
+
+impl Expected {
+    /// A record that has exactly this metadata, or is not there.
+    pub fn new(key: Key, metadata: Option<Arc<Metadata>>) -> Self {
+        Self { key, metadata }
+    }
+
+    /// Whether what is there now is what is expected.
+    pub fn is_met_by(&self, metadata: Option<&Metadata>) -> bool {
+        self.metadata.as_deref() == metadata
+    }
+}
+
 /// Changes to metadata: keys to set, and keys to remove.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct MetadataPatch(BTreeMap<MetadataKey, Option<Value>>);

@@ -14,8 +14,11 @@ use crate::filter::{Filter, NarrowFilter};
 use crate::metadata::Metadata;
 use crate::port::Collection;
 use crate::record::{Include, Key, Record};
-use crate::search::{Count, MetadataPatch, Replaced, as_count};
+use crate::search::{Count, Expected, MetadataPatch, Replaced, as_count};
 use crate::write_order::Claim;
+
+/// How often a unit is looked at before a replace gives way to writers of other processes.
+const LOOKS: u32 = 16;
 
 impl CheckedCollection {
     /// Refuses metadata and text that a write would refuse, before anything is paid for.
@@ -39,9 +42,21 @@ impl CheckedCollection {
             .order
             .turn(Claim::of_selector(self.spec(), &selector))
             .await;
-        let now = self.metadata_of(first, selector.filter()).await?;
-        still(now.as_deref()).map_err(|what| self.error(operation, ErrorKind::Conflict(what)))?;
-        let replaced = self.replace_prepared(&selector, &records, batch).await?;
+        let conflict = |what| self.error(operation, ErrorKind::Conflict(what));
+        let mut replaced = None;
+        for _ in 0..LOOKS {
+            let now = self.metadata_of(first, selector.filter()).await?;
+            still(now.as_deref()).map_err(conflict)?;
+            let expected = Expected::new(first.clone(), now);
+            replaced = self
+                .replace_expected(&selector, &records, batch, &expected)
+                .await?;
+            if replaced.is_some() {
+                break;
+            }
+        }
+        let replaced = replaced
+            .ok_or_else(|| conflict("the source was changed each time it was looked at"))?;
         if let Some(there) = self.seen_after(operation, selector.filter()).await?
             && there != as_count(records.len())
         {

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use super::{CheckedCollection, Origin};
-use crate::capabilities::Replace;
+use crate::capabilities::{Replace, Writers};
 use crate::error::{ErrorKind, FailedRecord, Operation, Result, StoreError};
 use crate::filter::{Filter, NarrowFilter};
 use crate::port::Collection;
 use crate::record::{Key, Record};
-use crate::search::{Count, MetadataPatch, Replaced};
+use crate::search::{Count, Expected, MetadataPatch, Replaced};
 use crate::write_order::Claim;
 
 impl CheckedCollection {
@@ -166,6 +166,27 @@ impl CheckedCollection {
                 Ok(Replaced::new(removed, records.len()))
             }
         }
+    }
+
+    /// As [`Self::replace_prepared`], while one record is as expected: asked of stores that others
+    /// write to as well. Elsewhere the caller has looked in the turn that it holds.
+    pub(super) async fn replace_expected(
+        &self,
+        selector: &NarrowFilter,
+        records: &[Record],
+        batch: usize,
+        expected: &Expected,
+    ) -> Result<Option<Replaced>> {
+        let can = self.capabilities();
+        if can.writers == Writers::AllProcesses
+            && can.replace == Replace::Atomic
+            && self.serves_whole(selector.filter())
+        {
+            return self.inner.replace_if(selector, records, expected).await;
+        }
+        self.replace_prepared(selector, records, batch)
+            .await
+            .map(Some)
     }
 
     pub(super) async fn delete_selected(&self, selector: &NarrowFilter) -> Result<Count> {

@@ -292,19 +292,15 @@ impl Collection for MemoryCollection {
     ) -> Result<Page> {
         let after = after.map(|cursor| self.key_of(cursor)).transpose()?;
         let rows = &self.read(Operation::Scan)?.rows;
-        let among = rows.matching(filter);
-        let matching = rows
-            .in_key_order(after.as_ref())
-            .filter(|(_, slot)| among.contains(*slot));
         // One more than asked tells whether there is a next page.
-        let mut found: Vec<_> = matching.take(limit.saturating_add(1)).collect();
+        let mut found = rows.page(filter, after.as_ref(), limit.saturating_add(1));
         let more = found.len() > limit;
         found.truncate(limit);
         let last = found.last().filter(|_| more);
-        let next = last.map(|(key, _)| cursor_at(key));
+        let next = last.and_then(|slot| Some(cursor_at(&rows.row(*slot)?.key)));
         let stored = found
             .into_iter()
-            .filter_map(|(_, slot)| rows.stored(slot, include));
+            .filter_map(|slot| rows.stored(slot, include));
         Ok(Page::new(stored.collect(), next))
     }
 

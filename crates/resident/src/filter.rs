@@ -49,7 +49,7 @@ impl<'r, M: Fn(Slot) -> Option<&'r Metadata>> Indexed<'r, M> {
     }
 
     /// Whether postings alone answer a filter.
-    fn answers(&self, filter: &Filter) -> bool {
+    pub(crate) fn answers(&self, filter: &Filter) -> bool {
         match filter.node() {
             Node::And(children) | Node::Or(children) => children.iter().all(|c| self.answers(c)),
             Node::Not(child) => self.answers(child),

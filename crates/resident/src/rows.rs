@@ -3,6 +3,7 @@ use std::ops::{Bound, Range};
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
+use shelfward_core::filter::Matcher;
 use shelfward_core::{
     CollectionSpec, Filter, Include, Key, Match, Metadata, MetadataKey, QueryWord, Record,
     StoredRecord, Text,
@@ -39,6 +40,9 @@ impl Default for RowsOptions {
         }
     }
 }
+
+/// One row in so many: fewer are sorted by their keys, more are met on a walk through all.
+const FEW: u64 = 16;
 
 /// A row as it is held: without its vector and words, which lie together with those of the others.
 #[derive(Clone, Debug)]
@@ -254,11 +258,40 @@ impl Rows {
         if filter.is_everything() {
             return self.live.clone();
         }
-        let indexed = Indexed {
+        self.indexed().matching(filter, &self.live)
+    }
+
+    /// Up to `limit` rows that a filter matches, in the order of the keys, from behind one on.
+    pub fn page(&self, filter: &Filter, after: Option<&Key>, limit: usize) -> Vec<Slot> {
+        let walk = self.in_key_order(after);
+        if !self.indexed().answers(filter) {
+            // Each row has to be read: no more of them than fill the page.
+            let matcher = Matcher::new(filter);
+            let matches = |slot| {
+                self.row(slot)
+                    .is_some_and(|row| matcher.matches(&row.metadata))
+            };
+            let matching = walk.map(|(_, slot)| slot).filter(|slot| matches(*slot));
+            return matching.take(limit).collect();
+        }
+        let matching = self.matching(filter);
+        if matching.len() > self.live.len() / FEW {
+            let matching = walk.filter(|(_, slot)| matching.contains(*slot));
+            return matching.map(|(_, slot)| slot).take(limit).collect();
+        }
+        let mut few: Vec<(&Key, Slot)> = (matching.iter())
+            .filter_map(|slot| Some((self.key(slot)?, slot)))
+            .filter(|(key, _)| after.is_none_or(|after| *key > after))
+            .collect();
+        few.sort_unstable();
+        few.into_iter().map(|(_, slot)| slot).take(limit).collect()
+    }
+
+    fn indexed<'r>(&'r self) -> Indexed<'r, impl Fn(Slot) -> Option<&'r Metadata>> {
+        Indexed {
             postings: &self.postings,
             metadata: |slot| Some(&*self.row(slot)?.metadata),
-        };
-        indexed.matching(filter, &self.live)
+        }
     }
 
     /// The `top_k` nearest rows among some, or all, with their scores; best first, equal scores in

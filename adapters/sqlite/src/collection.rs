@@ -11,6 +11,7 @@ use crate::database::{Call, Database, Reading};
 use crate::error::Job;
 use crate::reads::{View, key_of};
 use crate::schema::Entry;
+use crate::search::search;
 use crate::shared::Shared;
 use crate::store::closed;
 use crate::writes::{Writing, current};
@@ -62,6 +63,16 @@ impl SqliteCollection {
         answer.await
     }
 
+    async fn search_legs(&self, legs: Vec<Leg>) -> Result<Vec<Found>> {
+        let call = self.call(Operation::Search)?;
+        let (shared, name) = (self.shared.clone(), self.spec.name.clone());
+        let generation = self.generation;
+        let answer = self.database.read(call, move |reading: &mut Reading<'_>| {
+            search(reading, &shared, &name, generation, &legs)
+        });
+        answer.await
+    }
+
     /// Changes the collection in one transaction.
     async fn write<T: Send + 'static>(
         &self,
@@ -105,8 +116,15 @@ impl Collection for SqliteCollection {
     }
 
     async fn search(&self, leg: &Leg) -> Result<Found> {
-        let _ = leg;
-        Err(self.unsupported(Operation::Search, "search"))
+        let mut found = self.search_legs(vec![leg.clone()]).await?;
+        found.pop().ok_or_else(|| self.error(Operation::Search, ErrorKind::Engine))
+    }
+
+    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
+        let found = self.search_legs(vec![dense.clone(), lexical.clone()]).await?;
+        <[Found; 2]>::try_from(found)
+            .map(|[dense, lexical]| (dense, lexical))
+            .map_err(|_| self.error(Operation::Search, ErrorKind::Engine))
     }
 
     async fn fetch(

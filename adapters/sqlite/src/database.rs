@@ -384,12 +384,15 @@ fn prepare_file(connection: &Connection, options: &SqliteOptions, fresh: bool) -
         }
         transaction.commit()?;
     }
+    // All of it of one moment: others may make collections meanwhile.
+    let moment = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     check_version(Some(pragma("application_id")?), Some(pragma("user_version")?))?;
     if options.verify_on_open {
         verify(connection)?;
     }
     schema::check_tables(connection)?;
+    drop(moment);
     if !connection.is_readonly(rusqlite::MAIN_DB)? {
         use_wal(connection, options)?;
         limit_size(connection, options)?;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod cache;
 mod capabilities;
 mod collection;
 mod config;
@@ -12,6 +13,7 @@ mod filter_translation;
 mod reads;
 mod record_mapping;
 mod schema;
+mod search;
 mod shared;
 mod store;
 mod writes;

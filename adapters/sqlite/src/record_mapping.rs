@@ -43,6 +43,15 @@ pub(crate) fn partition_value(partition: Option<&Text>) -> Value {
     }
 }
 
+/// The partition that its column holds; `None` where that is none that was ever written.
+#[expect(clippy::option_option, reason = "one for damage, one for no partition")]
+pub(crate) fn partition_of(value: ValueRef<'_>) -> Option<Option<Text>> {
+    match value {
+        ValueRef::Integer(0) => Some(None),
+        value => Some(Some(Text::new(value.as_str().ok()?).ok()?)),
+    }
+}
+
 /// Makes the row of a record.
 ///
 /// Refuses values that are not of their field's kind and vectors of another width.
@@ -166,12 +175,8 @@ pub(crate) fn parts(spec: &CollectionSpec, row: &Row<'_>) -> Job<Parts> {
     }
     let damaged = || corrupt("a row is damaged");
     let text = |value: ValueRef<'_>| value.as_str().ok().and_then(|t| Text::new(t).ok());
-    let partition = match row.get_ref(1)? {
-        ValueRef::Integer(0) => None,
-        value => Some(text(value).ok_or_else(damaged)?),
-    };
     let mut key = Key::new(text(row.get_ref(2)?).ok_or_else(damaged)?);
-    key.partition = partition;
+    key.partition = partition_of(row.get_ref(1)?).ok_or_else(damaged)?;
     let meta: ValueRef<'_> = row.get_ref(width - 3)?;
     let metadata = metadata_of(meta.as_str().map_err(|_| damaged())?)?;
     let body = row.get_ref(width - 2)?;

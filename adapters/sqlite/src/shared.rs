@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use shelfward_core::{CollectionSpec, WriteOrder};
 
+use crate::cache::Cache;
 use crate::error::Job;
 use crate::schema::Entry;
 
@@ -12,6 +13,7 @@ pub(crate) struct Shared {
     /// The spec as it was last read, and its JSON, which tells whether it is still that.
     spec: RwLock<(String, Arc<CollectionSpec>)>,
     pub(crate) order: WriteOrder,
+    pub(crate) cache: Cache,
 }
 
 impl Shared {
@@ -20,6 +22,7 @@ impl Shared {
         Ok(Self {
             spec: RwLock::new(spec),
             order: WriteOrder::new(),
+            cache: Cache::default(),
         })
     }
 

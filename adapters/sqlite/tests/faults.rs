@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use shelfward_core::{ErrorKind, Filter, StoreError};
+use shelfward_core::{ErrorKind, StoreError};
 use shelfward_sqlite::{SqliteOptions, SqliteStore, connect};
 use support::{
     collection, dense, everything, name, of_source, of_tenant, open, open_with, rows, source,
@@ -250,5 +250,4 @@ async fn a_url_says_every_option_and_its_refusals_what_is_right() {
         assert!(!error.to_string().contains("kept"), "{error}");
     }
     assert!(connect("").unwrap_err().is_refusal());
-    let _ = Filter::everything();
 }

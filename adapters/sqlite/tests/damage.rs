@@ -137,7 +137,9 @@ async fn a_thousand_damages() {
         }
         // Not verified whole, a file still gives out no row that it did not hold.
         std::fs::write(&path, &damaged).unwrap();
-        if let Ok(answers) = ask(&path, false).await {
+        if round % 10 < 2
+            && let Ok(answers) = ask(&path, false).await
+        {
             let rows = answers.rows.iter().chain(&answers.of_a_team);
             for row in rows.chain(answers.fetched.iter().flatten()) {
                 assert!(right.rows.contains(row), "{what}: {row:?}");

@@ -26,7 +26,9 @@ pub(crate) struct Database {
     /// `None` when the last handle was closed.
     writer: Mutex<Option<Connection>>,
     idle_readers: Mutex<Vec<Connection>>,
-    reads: Semaphore,
+    // Places are waited for without a thread. They belong to the job, which may outlive the call.
+    reads: Arc<Semaphore>,
+    writes: Arc<Semaphore>,
     /// Handles of the store that were not closed.
     pub(crate) handles: AtomicUsize,
     shut: AtomicBool,
@@ -109,7 +111,8 @@ impl Database {
             options,
             writer: Mutex::new(Some(connection)),
             idle_readers: Mutex::default(),
-            reads: Semaphore::new(readers),
+            reads: Arc::new(Semaphore::new(readers)),
+            writes: Arc::new(Semaphore::new(1)),
             handles: AtomicUsize::new(1),
             shut: AtomicBool::new(false),
             shared: Mutex::default(),
@@ -149,10 +152,10 @@ impl Database {
         call: Call<'_>,
         job: impl FnOnce(&mut Reading<'_>) -> Job<T> + Send + 'static,
     ) -> Result<T> {
-        // A closed semaphore is never waited for: nothing closes it.
-        let _permit = self.reads.acquire().await;
+        let place = self.reads.clone().acquire_owned().await;
         let database = self.clone();
         let answer = self.run(call, move |stop| {
+            let _place = place;
             stop.check()?;
             database.on_reader(stop, |connection| {
                 let mut reading = Reading::begin(connection, stop)?;
@@ -168,8 +171,10 @@ impl Database {
         call: Call<'_>,
         job: impl FnOnce(&Connection, &Stop) -> Job<T> + Send + 'static,
     ) -> Result<T> {
+        let place = self.writes.clone().acquire_owned().await;
         let database = self.clone();
         let answer = self.run(call, move |stop| {
+            let _place = place;
             stop.check()?;
             let writer = held(&database.writer);
             let connection = writer.as_ref().ok_or_else(shut)?;
@@ -352,6 +357,8 @@ fn connect(path: Option<&Path>, options: &SqliteOptions, create: bool) -> Job<Co
     connection.pragma_update(None, "trusted_schema", false)?;
     // In KiB. A large write that fits goes to the disk once; the memory is taken as it is needed.
     connection.pragma_update(None, "cache_size", -65_536)?;
+    // What a large write made the log grow to is given back.
+    connection.pragma_update_and_check(None, "journal_size_limit", 67_108_864, |_| Ok(()))?;
     connection.pragma_update(
         None,
         "synchronous",

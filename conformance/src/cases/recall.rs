@@ -42,8 +42,16 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-const WIDTH: usize = 24;
-const RECORDS: u32 = 1_000;
+const WIDTH: usize = 16;
+
+/// How many records there are: of an approximate store more, so that its index has work to do.
+fn many(collection: &dyn Collection) -> u32 {
+    match collection.capabilities().dense {
+        Dense::Approximate { .. } => 3_000,
+        _ => 600,
+    }
+}
+
 const QUERIES: u32 = 50;
 const TOP_K: usize = 10;
 
@@ -91,7 +99,7 @@ fn records(numbers: &mut Numbers, ids: std::ops::Range<u32>) -> Checked<Vec<Reco
         {
             vector.copy_from_slice(&earlier.vector);
         }
-        let metadata = format!(r#"{{"n":{},"t":"s{}"}}"#, n % 1_000, n % 2);
+        let metadata = format!(r#"{{"n":{},"t":"s{}"}}"#, n % 500, n % 2);
         records.push(
             Record::new(key(&format!("r{n:05}"))?, vector)
                 .with_metadata(Metadata::from_json(&metadata)?),
@@ -130,6 +138,8 @@ async fn recall(
         .filter(|record| filter.matches(&record.metadata))
         .collect();
     let wanted = TOP_K.min(matching.len());
+    // What the engine does not filter itself may come short, and says so.
+    let promised = full(collection.capabilities()) && served(collection, filter);
     let mut found_in_all = 0_u32;
     for query in 0..QUERIES {
         // Half of the queries lie beside a record, as those of users do.
@@ -147,7 +157,7 @@ async fn recall(
         let found = collection.search(&leg).await?;
         let what = format!("{what}, query {query}");
         honest(&what, collection, &matching, &vector, &found)?;
-        if full(collection.capabilities()) && found.hits.len() != wanted {
+        if promised && found.hits.len() != wanted {
             let message = format!("{what}: {} hits, not {wanted}", found.hits.len());
             return Err(Finding::new(Verdict::Narrows, message));
         }
@@ -204,6 +214,12 @@ fn honest(
     Err(Finding::new(Verdict::Misorders, message))
 }
 
+/// Whether the engine filters all of it by itself.
+fn served(collection: &dyn Collection, filter: &Filter) -> bool {
+    let support = &collection.capabilities().filter;
+    support.split(filter).residual.is_none()
+}
+
 fn enough(what: &str, collection: &dyn Collection, recall: f64) -> Checked {
     let least = least(collection);
     if recall >= least {
@@ -216,34 +232,36 @@ fn enough(what: &str, collection: &dyn Collection, recall: f64) -> Checked {
 async fn unfiltered(context: Context, metric: Metric) -> Checked {
     let mut numbers = Numbers(context.seed());
     let collection = make(&context, metric).await?;
-    let there = records(&mut numbers, 0..RECORDS)?;
+    let there = records(&mut numbers, 0..many(&*collection))?;
     collection.upsert(&there).await?;
     let everything = Filter::everything();
     let found = recall("all", &*collection, &there, &everything, &mut numbers).await?;
     enough("all", &*collection, found)
 }
 
-/// One in two to one in a thousand, and some that are not one residue class but a range.
+/// One in two to one in five hundred, by classes and by ranges.
 async fn filtered(context: Context) -> Checked {
     let mut numbers = Numbers(context.seed());
     let collection = make(&context, Metric::Cosine).await?;
-    let there = records(&mut numbers, 0..RECORDS)?;
+    let there = records(&mut numbers, 0..many(&*collection))?;
     collection.upsert(&there).await?;
     let filters = [
         ("one in two", r#"{"t":"s0"}"#),
-        ("three in ten", r#"{"n":{"$lt":300}}"#),
-        ("one in ten", r#"{"n":{"$gte":100,"$lt":200}}"#),
+        ("three in ten", r#"{"n":{"$lt":150}}"#),
+        ("one in ten", r#"{"n":{"$gte":100,"$lt":150}}"#),
         (
-            "one in a hundred",
-            r#"{"n":{"$in":[3,97,205,333,480,555,601,742,888,999]}}"#,
+            "one in fifty",
+            r#"{"n":{"$in":[3,97,105,133,180,255,301,342,488,499]}}"#,
         ),
-        ("one in a thousand", r#"{"n":501}"#),
-        ("all but one in a hundred", r#"{"$not":{"n":{"$lt":10}}}"#),
+        ("one in five hundred", r#"{"n":50}"#),
+        ("all but one in fifty", r#"{"$not":{"n":{"$lt":10}}}"#),
     ];
     for (what, json) in filters {
         let filter = Filter::from_json(json)?;
         let found = recall(what, &*collection, &there, &filter, &mut numbers).await?;
-        enough(what, &*collection, found)?;
+        if full(collection.capabilities()) && served(&*collection, &filter) {
+            enough(what, &*collection, found)?;
+        }
     }
     Ok(())
 }
@@ -252,7 +270,7 @@ async fn filtered(context: Context) -> Checked {
 async fn changed(context: Context) -> Checked {
     let mut numbers = Numbers(context.seed());
     let collection = make(&context, Metric::Cosine).await?;
-    let mut there = records(&mut numbers, 0..RECORDS)?;
+    let mut there = records(&mut numbers, 0..many(&*collection))?;
     collection.upsert(&there).await?;
     let gone: Vec<Key> = there.iter().step_by(3).map(|r| r.key.clone()).collect();
     collection.delete(&gone).await?;
@@ -267,7 +285,8 @@ async fn changed(context: Context) -> Checked {
         over.push(record.clone());
     }
     collection.upsert(&over).await?;
-    let new = records(&mut numbers, RECORDS..RECORDS + 300)?;
+    let many = many(&*collection);
+    let new = records(&mut numbers, many..many + many / 5)?;
     collection.upsert(&new).await?;
     there.extend(new);
     let everything = Filter::everything();
@@ -275,11 +294,11 @@ async fn changed(context: Context) -> Checked {
     enough("changed", &*collection, found)
 }
 
-/// Of thirty equal ones ten are asked for, among many others.
+/// Of twelve or more equal ones ten are asked for, among many others.
 async fn ties_at_the_cut(context: Context) -> Checked {
     let mut numbers = Numbers(context.seed());
     let collection = make(&context, Metric::Cosine).await?;
-    let mut there = records(&mut numbers, 0..RECORDS)?;
+    let mut there = records(&mut numbers, 0..many(&*collection))?;
     let same = numbers.vector();
     for record in there.iter_mut().skip(5).step_by(50) {
         record.vector = same.into();
@@ -294,7 +313,7 @@ async fn ties_at_the_cut(context: Context) -> Checked {
         // They lie in one place, so that an index that finds one finds them all.
         let least = (least(&*collection) * 10.0).floor();
         if found.hits.len() != TOP_K || f64::from(u32::try_from(best).unwrap_or(0)) < least {
-            let message = format!("of thirty equal ones {best} are among the best {TOP_K}");
+            let message = format!("of the equal ones {best} are among the best {TOP_K}");
             return Err(Finding::new(Verdict::Narrows, message));
         }
     }

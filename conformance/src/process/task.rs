@@ -66,8 +66,15 @@ pub(crate) struct Failure {
 
 impl From<&StoreError> for Failure {
     fn from(error: &StoreError) -> Self {
+        let mut message = error.to_string();
+        let mut under = std::error::Error::source(error);
+        while let Some(source) = under {
+            message.push_str(": ");
+            message.push_str(&source.to_string());
+            under = source.source();
+        }
         Self {
-            message: error.to_string(),
+            message,
             typed: error.is_refusal()
                 || matches!(
                     error.kind(),

@@ -336,7 +336,9 @@ impl Collection for WeakCollection {
             Weakness::Approximate if !lexical => {
                 let mut found = self.inner.search(&leg.with_top_k(leg.top_k + 1)).await?;
                 let many = self.inner.count(&Filter::everything()).await?;
-                if many.exact().is_some_and(|many| many > 500) && found.hits.len() > 8 {
+                if many.exact().is_some_and(|many| many > 500)
+                    && found.hits.len() > leg.top_k.max(8)
+                {
                     found.hits.remove(7);
                 }
                 found.hits.truncate(leg.top_k);

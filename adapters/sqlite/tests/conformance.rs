@@ -1,0 +1,35 @@
+//! The conformance suite on a file, which every handle opens by itself.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use shelfward_conformance::{StoreUnderTest, run_tests};
+use shelfward_core::{ErrorKind, Operation, Result, StoreError, VectorStore, async_trait};
+use shelfward_sqlite::{SqliteOptions, SqliteStore};
+use tempfile::TempDir;
+
+struct Sqlite(TempDir);
+
+#[async_trait]
+impl StoreUnderTest for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        let file = self.0.path().join("suite.db");
+        let opened =
+            tokio::task::spawn_blocking(|| SqliteStore::open(file, SqliteOptions::default()));
+        let opened = opened
+            .await
+            .map_err(|e| StoreError::new(Operation::Connect, ErrorKind::Engine).because(e))?;
+        Ok(Arc::new(opened?))
+    }
+}
+
+fn main() -> ExitCode {
+    let Ok(folder) = tempfile::tempdir() else {
+        return ExitCode::from(2);
+    };
+    run_tests(Sqlite(folder), include_str!("../known_gaps.toml"))
+}

@@ -19,6 +19,9 @@ use crate::verdict::{Checked, Finding, Verdict};
 /// How often a writer is killed in one case, unless `SHELFWARD_CONFORMANCE_KILLS` says otherwise.
 const KILLS: u32 = 10;
 
+/// So many records that the next writer begins with none.
+const MANY: usize = 5_000;
+
 /// How many units are there before a stream of deletes.
 const TO_DELETE: u32 = 60;
 
@@ -41,10 +44,14 @@ pub(super) async fn case(context: Context, stream: Stream) -> Checked {
     let kills = kills.ok().and_then(|kills| kills.parse().ok());
     let mut from = 3;
     for kill in 0..kills.unwrap_or(KILLS) {
-        if stream == Stream::Deletes {
+        if stream == Stream::Deletes || units.len() > MANY {
             let store = place.open().await?;
             let collection = store.open(name).await?;
-            units.write(&*collection, from..from + TO_DELETE).await?;
+            if stream == Stream::Deletes {
+                units.write(&*collection, from..from + TO_DELETE).await?;
+            } else {
+                units.clear(&*collection).await?;
+            }
             drop(collection);
             store.close().await?;
         }
@@ -158,6 +165,18 @@ impl Units {
             }
         }
         Ok(collection.upsert(&new).await?)
+    }
+
+    fn len(&self) -> usize {
+        self.held.values().map(Vec::len).sum()
+    }
+
+    /// Deletes what is there.
+    async fn clear(&mut self, collection: &dyn Collection) -> Checked {
+        let held = std::mem::take(&mut self.held);
+        let keys: Vec<Key> = held.into_values().flatten().map(|r| r.key).collect();
+        collection.delete(&keys).await?;
+        Ok(())
     }
 
     fn set(&mut self, unit: u32, records: Vec<Record>) {

@@ -27,3 +27,8 @@ pub use layer::{Layer, Layered};
 pub use store::StoreUnderTest;
 pub use suite::{DEFAULT_SEED, Selection, Suite};
 pub use verdict::{Finding, Verdict};
+
+// The page of the book, whose samples must compile. A published crate does not have it.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/conformance.md")]
+mod page {}

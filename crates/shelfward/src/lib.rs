@@ -44,5 +44,4 @@ tested_pages! {
     limits: "docs/limits.md",
     capabilities: "docs/capabilities.md",
     port: "docs/port.md",
-    conformance: "docs/conformance.md",
 }

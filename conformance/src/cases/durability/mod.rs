@@ -1,6 +1,8 @@
 //! What was written is there when a store is opened again, however it was let go of.
 
+mod answers;
 mod killed;
+mod opened;
 mod reopened;
 mod state;
 
@@ -29,7 +31,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("durability/spec-comes-back", reopened::spec)
             .kills(&[Fault::ForgetsFields])
             .reopens(),
-        Case::new("durability/answers-are-the-same", reopened::answers)
+        Case::new("durability/answers-are-the-same", answers::answers)
             .kills(&[
                 Fault::ForgetsAll,
                 Fault::ForgetsWords,

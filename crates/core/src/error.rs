@@ -139,6 +139,9 @@ pub enum ErrorKind {
     /// The store did not answer in time.
     #[error("the store did not answer within {} ms", .0.as_millis())]
     Timeout(Duration),
+    /// The store has no room for the write, of which nothing was done.
+    #[error("the store is full; nothing was written")]
+    Full,
     /// The store refused the credentials or the permission.
     #[error("the store refused the credentials or the permission")]
     Denied,

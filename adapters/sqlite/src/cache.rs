@@ -1,0 +1,183 @@
+//! The rows of a collection in this process's memory, as of one change of it.
+//!
+//! Searches find candidates here. What they release comes from the file, in the same snapshot.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use rusqlite::types::ValueRef;
+use shelfward_core::{
+    CollectionSpec, ErrorKind, Key, Record, Text, query_words,
+};
+use shelfward_resident::{Rows, RowsOptions};
+
+use crate::database::held;
+use crate::error::{Job, corrupt};
+use crate::reads::View;
+use crate::record_mapping::{partition_of, parts};
+
+/// Rows, and the change that they are as of.
+pub(crate) struct Resident {
+    pub(crate) rows: Rows,
+    changes: i64,
+}
+
+/// The rows of one collection, loaded by the first search and kept in step by later ones.
+#[derive(Default)]
+pub(crate) struct Cache {
+    resident: RwLock<Option<Resident>>,
+    /// Held by whoever brings the rows up to date, so that one does it for all.
+    catching_up: Mutex<()>,
+}
+
+/// How the held rows stand to what a transaction sees.
+pub(crate) enum Standing<'a> {
+    /// They are what it sees.
+    InStep(RwLockReadGuard<'a, Option<Resident>>),
+    /// They are newer, so the transaction must be begun anew.
+    Ahead,
+    /// They are older, or there are none.
+    Behind,
+}
+
+/// What happened since the rows were brought up to date.
+struct Delta {
+    gone: Vec<Key>,
+    changed: Vec<Record>,
+}
+
+impl Cache {
+    // A panic in the middle of a change leaves no rows, so a poisoned lock guards whole ones.
+    fn read(&self) -> RwLockReadGuard<'_, Option<Resident>> {
+        self.resident.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Option<Resident>> {
+        self.resident.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn standing(&self, view: &View<'_>) -> Standing<'_> {
+        let resident = self.read();
+        let Some(changes) = resident.as_ref().map(|resident| resident.changes) else {
+            return Standing::Behind;
+        };
+        match changes.cmp(&view.entry.changes) {
+            std::cmp::Ordering::Less => Standing::Behind,
+            std::cmp::Ordering::Equal => Standing::InStep(resident),
+            std::cmp::Ordering::Greater => Standing::Ahead,
+        }
+    }
+
+    /// The turn of bringing the rows up to date. While it is held they do not change.
+    pub(crate) fn turn(&self) -> impl Drop + '_ {
+        held(&self.catching_up)
+    }
+
+    /// Brings the rows to what the transaction sees, in the turn that the caller holds. Readers of
+    /// older rows go on while the file is read.
+    pub(crate) fn catch_up(
+        &self,
+        view: &View<'_>,
+        spec: &Arc<CollectionSpec>,
+    ) -> Job<RwLockReadGuard<'_, Option<Resident>>> {
+        let since = self.read().as_ref().map(|resident| resident.changes);
+        let since = since.filter(|since| {
+            *since >= view.entry.pruned && *since <= view.entry.changes
+        });
+        if let Some(since) = since {
+            let delta = delta(view, since)?;
+            let mut resident = self.write();
+            // Taken out meanwhile, so that a panic leaves none rather than half.
+            if let Some(mut taken) = resident.take() {
+                if taken.rows.has_room_for(&delta.changed) {
+                    taken.apply(&delta);
+                    taken.changes = view.entry.changes;
+                    if i64::try_from(taken.rows.len()) == Ok(view.entry.row_count) {
+                        *resident = Some(taken);
+                        return Ok(RwLockWriteGuard::downgrade(resident));
+                    }
+                }
+            }
+        }
+        // Whatever does not fit together is read anew, and every checksum is looked at.
+        let loaded = load(view, spec)?;
+        let mut resident = self.write();
+        *resident = Some(loaded);
+        Ok(RwLockWriteGuard::downgrade(resident))
+    }
+}
+
+impl Resident {
+    fn apply(&mut self, delta: &Delta) {
+        for key in &delta.gone {
+            self.rows.remove(key);
+        }
+        // A key that is gone and came back is among these.
+        for record in &delta.changed {
+            self.rows.put(record);
+        }
+    }
+}
+
+fn delta(view: &View<'_>, since: i64) -> Job<Delta> {
+    let number = view.entry.number;
+    let sql = format!("SELECT part, id FROM gone_{number} WHERE change > ?");
+    let mut statement = view.connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([since])?;
+    let mut gone = Vec::new();
+    while let Some(row) = rows.next()? {
+        let damaged = || corrupt("a key that is gone cannot be read");
+        let id: ValueRef<'_> = row.get_ref(1)?;
+        let id = id.as_str().ok().and_then(|id| Text::new(id).ok());
+        let mut key = Key::new(id.ok_or_else(damaged)?);
+        key.partition = partition_of(row.get_ref(0)?).ok_or_else(damaged)?;
+        gone.push(key);
+    }
+    let sql = format!("SELECT * FROM rows_{number} WHERE changed > ?");
+    let mut statement = view.connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([since])?;
+    let mut changed = Vec::new();
+    while let Some(row) = rows.next()? {
+        changed.push(with_words(view.spec, parts(view.spec, row)?.record()));
+    }
+    Ok(Delta { gone, changed })
+}
+
+fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<Resident> {
+    let mut options = RowsOptions::default();
+    options.texts = false;
+    let mut loaded = Rows::new(spec.clone(), options);
+    let sql = format!("SELECT * FROM rows_{} ORDER BY n", view.entry.number);
+    let mut statement = view.connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([])?;
+    let mut sum = 0_i64;
+    while let Some(row) = rows.next()? {
+        let parts = parts(view.spec, row)?;
+        sum = sum.wrapping_add(parts.crc);
+        let record = with_words(view.spec, parts.record());
+        if !loaded.has_room_for(std::slice::from_ref(&record)) {
+            return Err(ErrorKind::Limit {
+                what: "documents, words or letters of words of one partition",
+                given: u64::from(u32::MAX),
+                max: u64::from(u32::MAX) - 1,
+            }
+            .into());
+        }
+        loaded.put(&record);
+    }
+    let entry = view.entry;
+    if i64::try_from(loaded.len()) != Ok(entry.row_count) || sum != entry.row_sum {
+        return Err(corrupt("rows of a collection are missing"));
+    }
+    Ok(Resident {
+        rows: loaded,
+        changes: entry.changes,
+    })
+}
+
+/// The record with the words of its text, made again by the rule that made them at write.
+fn with_words(spec: &CollectionSpec, mut record: Record) -> Record {
+    let text = record.text.as_deref().unwrap_or_default();
+    let words = query_words(text, spec.word_rule, false).unwrap_or_default();
+    record.words = words.into_iter().map(|word| word.text).collect();
+    record
+}

@@ -1,0 +1,217 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use shelfward_core::{
+    Capabilities, Collection, CollectionSpec, Count, Cursor, ErrorKind, Expected, Filter, Found,
+    Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
+    StoreError, StoredRecord, WriteOrder, async_trait,
+};
+
+use crate::database::{Call, Database, Reading};
+use crate::error::Job;
+use crate::reads::{View, key_of};
+use crate::schema::Entry;
+use crate::search::search;
+use crate::shared::Shared;
+use crate::store::closed;
+use crate::writes::{Writing, current};
+
+/// A handle on a collection.
+pub(crate) struct SqliteCollection {
+    pub(crate) database: Arc<Database>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) spec: Arc<CollectionSpec>,
+    pub(crate) generation: i64,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) store_closed: Arc<AtomicBool>,
+}
+
+impl SqliteCollection {
+    fn error(&self, operation: Operation, kind: impl Into<ErrorKind>) -> StoreError {
+        StoreError::new(operation, kind).on(&self.spec.name)
+    }
+
+    fn call(&self, operation: Operation) -> Result<Call<'_>> {
+        if self.store_closed.load(Ordering::SeqCst) {
+            return Err(self.error(operation, closed()));
+        }
+        Ok(Call {
+            operation,
+            collection: Some(&self.spec.name),
+        })
+    }
+
+    /// Reads the collection as it is at one moment.
+    async fn read<T: Send + 'static>(
+        &self,
+        operation: Operation,
+        job: impl FnOnce(&View<'_>) -> Job<T> + Send + 'static,
+    ) -> Result<T> {
+        let call = self.call(operation)?;
+        let (shared, name) = (self.shared.clone(), self.spec.name.clone());
+        let generation = self.generation;
+        let answer = self.database.read(call, move |reading: &mut Reading<'_>| {
+            let connection = reading.connection;
+            let entry = current(Entry::read(connection, &name)?, generation)?;
+            let spec = shared.spec(&entry)?;
+            job(&View {
+                connection,
+                entry: &entry,
+                spec: &spec,
+            })
+        });
+        answer.await
+    }
+
+    async fn search_legs(&self, legs: Vec<Leg>) -> Result<Vec<Found>> {
+        let call = self.call(Operation::Search)?;
+        let (shared, name) = (self.shared.clone(), self.spec.name.clone());
+        let generation = self.generation;
+        let answer = self.database.read(call, move |reading: &mut Reading<'_>| {
+            search(reading, &shared, &name, generation, &legs)
+        });
+        answer.await
+    }
+
+    /// Changes the collection in one transaction.
+    async fn write<T: Send + 'static>(
+        &self,
+        operation: Operation,
+        job: impl FnOnce(&mut Writing<'_>) -> Job<T> + Send + 'static,
+    ) -> Result<T> {
+        let call = self.call(operation)?;
+        let (shared, name) = (self.shared.clone(), self.spec.name.clone());
+        let generation = self.generation;
+        let answer = self.database.write(call, move |connection, stop| {
+            let entry = current(Entry::read(connection, &name)?, generation)?;
+            let spec = shared.spec(&entry)?;
+            let mut writing = Writing::of(connection, entry, spec, stop);
+            let answer = job(&mut writing)?;
+            writing.finish()?;
+            Ok(answer)
+        });
+        answer.await
+    }
+}
+
+#[async_trait]
+impl Collection for SqliteCollection {
+    fn spec(&self) -> &CollectionSpec {
+        &self.spec
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    async fn upsert(&self, records: &[Record]) -> Result<()> {
+        let records = records.to_vec();
+        self.write(Operation::Upsert, move |w| w.upsert(&records)).await
+    }
+
+    async fn delete(&self, keys: &[Key]) -> Result<Count> {
+        let keys = keys.to_vec();
+        self.write(Operation::Delete, move |w| w.delete(&keys).map(exact))
+            .await
+    }
+
+    async fn search(&self, leg: &Leg) -> Result<Found> {
+        let mut found = self.search_legs(vec![leg.clone()]).await?;
+        found.pop().ok_or_else(|| self.error(Operation::Search, ErrorKind::Engine))
+    }
+
+    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
+        let found = self.search_legs(vec![dense.clone(), lexical.clone()]).await?;
+        <[Found; 2]>::try_from(found)
+            .map(|[dense, lexical]| (dense, lexical))
+            .map_err(|_| self.error(Operation::Search, ErrorKind::Engine))
+    }
+
+    async fn fetch(
+        &self,
+        keys: &[Key],
+        within: &Filter,
+        include: Include,
+    ) -> Result<Vec<Option<StoredRecord>>> {
+        let (keys, within) = (keys.to_vec(), within.clone());
+        let job = move |view: &View<'_>| view.fetch(&keys, &within, include);
+        self.read(Operation::Fetch, job).await
+    }
+
+    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+        let (selector, with) = (selector.clone(), with.to_vec());
+        let job = move |w: &mut Writing<'_>| {
+            let removed = w.replace(selector.filter(), &with)?;
+            Ok(Replaced::new(exact(removed), with.len()))
+        };
+        self.write(Operation::Replace, job).await
+    }
+
+    async fn replace_if(
+        &self,
+        selector: &NarrowFilter,
+        with: &[Record],
+        expected: &Expected,
+    ) -> Result<Option<Replaced>> {
+        let (selector, with, expected) = (selector.clone(), with.to_vec(), expected.clone());
+        let job = move |w: &mut Writing<'_>| {
+            if !w.meets(&expected, selector.filter())? {
+                return Ok(None);
+            }
+            let removed = w.replace(selector.filter(), &with)?;
+            Ok(Some(Replaced::new(exact(removed), with.len())))
+        };
+        self.write(Operation::Replace, job).await
+    }
+
+    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+        let selector = selector.clone();
+        let job = move |w: &mut Writing<'_>| w.delete_matching(selector.filter()).map(exact);
+        self.write(Operation::DeleteMatching, job).await
+    }
+
+    async fn delete_all(&self) -> Result<Count> {
+        self.write(Operation::DeleteAll, |w| w.delete_all().map(exact))
+            .await
+    }
+
+    async fn update_metadata(
+        &self,
+        selector: &NarrowFilter,
+        patch: &MetadataPatch,
+    ) -> Result<Count> {
+        let (selector, patch) = (selector.clone(), patch.clone());
+        let job = move |w: &mut Writing<'_>| w.update(selector.filter(), &patch).map(exact);
+        self.write(Operation::UpdateMetadata, job).await
+    }
+
+    async fn scan(
+        &self,
+        filter: &Filter,
+        after: Option<&Cursor>,
+        limit: usize,
+        include: Include,
+    ) -> Result<Page> {
+        let after = after
+            .map(key_of)
+            .transpose()
+            .map_err(|kind| self.error(Operation::Scan, kind))?;
+        let filter = filter.clone();
+        let job = move |view: &View<'_>| view.scan(&filter, after.as_ref(), limit, include);
+        self.read(Operation::Scan, job).await
+    }
+
+    async fn count(&self, filter: &Filter) -> Result<Count> {
+        let filter = filter.clone();
+        let job = move |view: &View<'_>| view.count(&filter).map(Count::Exact);
+        self.read(Operation::Count, job).await
+    }
+
+    fn write_order(&self) -> Option<WriteOrder> {
+        Some(self.shared.order.clone())
+    }
+}
+
+fn exact(n: usize) -> Count {
+    u64::try_from(n).map_or(Count::Unknown, Count::Exact)
+}

@@ -1,0 +1,98 @@
+use std::time::Duration;
+
+/// When a write that returned is on the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Synchronous {
+    /// When the call returns: it outlives a loss of power.
+    #[default]
+    Full,
+    /// Soon after: it outlives the process, and a loss of power may undo the last writes, whole
+    /// ones and in their order.
+    Normal,
+}
+
+/// What a [`SqliteStore`](crate::SqliteStore) does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SqliteOptions {
+    /// Whether a file that is not there is made. Default `true`.
+    pub create: bool,
+    /// Whether only reads are served. Default `false`; a file that cannot be written is read-only
+    /// anyway.
+    pub read_only: bool,
+    /// When a write that returned is on the disk. Default [`Synchronous::Full`].
+    pub synchronous: Synchronous,
+    /// How long a write waits for a writer of another process or store. Default 5 s.
+    pub busy_timeout: Duration,
+    /// Whether the whole file is verified when it is opened. Default `true`.
+    pub verify_on_open: bool,
+    /// The most bytes that the file may have. A write that needs more fails whole. Default none.
+    pub max_bytes: Option<u64>,
+    /// How many reads run at a time, at least 1; further ones wait. Default 8.
+    pub readers: usize,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self {
+            create: true,
+            read_only: false,
+            synchronous: Synchronous::default(),
+            busy_timeout: Duration::from_secs(5),
+            verify_on_open: true,
+            max_bytes: None,
+            readers: 8,
+        }
+    }
+}
+
+impl SqliteOptions {
+    /// Sets whether a file that is not there is made.
+    #[must_use]
+    pub fn with_create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// Sets whether only reads are served.
+    #[must_use]
+    pub fn with_read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
+        self
+    }
+
+    /// Sets when a write that returned is on the disk.
+    #[must_use]
+    pub fn with_synchronous(mut self, synchronous: Synchronous) -> Self {
+        self.synchronous = synchronous;
+        self
+    }
+
+    /// Sets how long a write waits for a writer of another process or store.
+    #[must_use]
+    pub fn with_busy_timeout(mut self, timeout: Duration) -> Self {
+        self.busy_timeout = timeout;
+        self
+    }
+
+    /// Sets whether the whole file is verified when it is opened.
+    #[must_use]
+    pub fn with_verify_on_open(mut self, verify: bool) -> Self {
+        self.verify_on_open = verify;
+        self
+    }
+
+    /// Sets the most bytes that the file may have.
+    #[must_use]
+    pub fn with_max_bytes(mut self, max: Option<u64>) -> Self {
+        self.max_bytes = max;
+        self
+    }
+
+    /// Sets how many reads run at a time.
+    #[must_use]
+    pub fn with_readers(mut self, readers: usize) -> Self {
+        self.readers = readers;
+        self
+    }
+}

@@ -1,0 +1,128 @@
+//! What goes wrong inside a job, and how it is told.
+
+use std::fmt;
+use std::time::Duration;
+
+use rusqlite::ffi;
+use shelfward_core::{CollectionName, ErrorKind, MetadataError, Operation, StoreError};
+
+/// Why a job failed. Only [`Fail::told`] makes an error for callers of it.
+#[derive(Debug)]
+pub(crate) enum Fail {
+    /// A failure that is named already.
+    Kind(ErrorKind),
+    /// The engine's; its text may hold SQL or a path and is never shown.
+    Engine(rusqlite::Error),
+    /// The caller gave the call up: nothing was changed, and nobody reads the answer.
+    GivenUp,
+}
+
+pub(crate) type Job<T> = Result<T, Fail>;
+
+impl From<rusqlite::Error> for Fail {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<ErrorKind> for Fail {
+    fn from(kind: ErrorKind) -> Self {
+        Self::Kind(kind)
+    }
+}
+
+impl From<MetadataError> for Fail {
+    fn from(error: MetadataError) -> Self {
+        Self::Kind(error.into())
+    }
+}
+
+/// A failure to read what is stored.
+pub(crate) fn corrupt(what: &'static str) -> Fail {
+    Fail::Kind(ErrorKind::Corrupt(what))
+}
+
+/// The engine's code for a failure, without the engine's text.
+#[derive(Debug)]
+struct Code(i32);
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "SQLite code {}: {}",
+            self.0,
+            ffi::code_to_str(self.0).to_lowercase()
+        )
+    }
+}
+
+impl std::error::Error for Code {}
+
+impl Fail {
+    /// The error that a caller sees; `waited` is how long a lock is waited for.
+    pub(crate) fn told(
+        self,
+        operation: Operation,
+        collection: Option<&CollectionName>,
+        waited: Duration,
+    ) -> StoreError {
+        let error = match self {
+            Self::Kind(kind) => StoreError::new(operation, kind),
+            Self::GivenUp => StoreError::new(operation, ErrorKind::Engine),
+            Self::Engine(error) => {
+                let kind = kind_of(&error, waited);
+                match error {
+                    rusqlite::Error::SqliteFailure(failure, _)
+                    | rusqlite::Error::SqlInputError { error: failure, .. } => {
+                        StoreError::new(operation, kind).because(Code(failure.extended_code))
+                    }
+                    _ => StoreError::new(operation, kind),
+                }
+            }
+        };
+        match collection {
+            Some(name) => error.on(name),
+            None => error,
+        }
+    }
+}
+
+fn kind_of(error: &rusqlite::Error, waited: Duration) -> ErrorKind {
+    use rusqlite::ErrorCode::{
+        AuthorizationForStatementDenied, CannotOpen, ConstraintViolation, DatabaseBusy,
+        DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied, ReadOnly,
+        TooBig, TypeMismatch,
+    };
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _)
+        | rusqlite::Error::SqlInputError { error: failure, .. } => match failure.code {
+            DatabaseBusy | DatabaseLocked => ErrorKind::Timeout(waited),
+            DiskFull => ErrorKind::Full,
+            DatabaseCorrupt | NotADatabase => ErrorKind::Corrupt("the file is damaged"),
+            // The tables accept whatever a sound store writes.
+            ConstraintViolation | TypeMismatch => ErrorKind::Corrupt("the tables contradict themselves"),
+            ReadOnly | PermissionDenied | AuthorizationForStatementDenied => ErrorKind::Denied,
+            CannotOpen => ErrorKind::Unavailable,
+            TooBig => ErrorKind::Limit {
+                what: "bytes of one record",
+                given: MAX_ROW_BYTES.saturating_add(1),
+                max: MAX_ROW_BYTES,
+            },
+            _ if failure.extended_code == ffi::SQLITE_ERROR => {
+                ErrorKind::Corrupt("the tables are not as this store makes them")
+            }
+            _ => ErrorKind::Engine,
+        },
+        // A column of another type than this store writes.
+        rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..)
+        | rusqlite::Error::Utf8Error(..)
+        | rusqlite::Error::QueryReturnedNoRows => ErrorKind::Corrupt("a row is damaged"),
+        _ => ErrorKind::Engine,
+    }
+}
+
+/// What SQLite holds in one row at most.
+const MAX_ROW_BYTES: u64 = 1_000_000_000;

@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod cache;
+mod capabilities;
+mod collection;
+mod config;
+mod connect;
+mod database;
+mod error;
+mod filter_translation;
+mod reads;
+mod record_mapping;
+mod schema;
+mod search;
+mod shared;
+mod store;
+mod writes;
+
+pub use config::{SqliteOptions, Synchronous};
+pub use connect::connect;
+pub use store::SqliteStore;

@@ -1,0 +1,126 @@
+//! Both legs: candidates from the rows in memory, hits from the file.
+
+use std::sync::Arc;
+
+use shelfward_core::{
+    Ask, CollectionName, CollectionSpec, End, ErrorKind, Filter, Found, Hit, Key, Leg, Scalar,
+    Text, VectorProblem,
+};
+use shelfward_resident::{Rows, TooManyExpansions};
+
+use crate::cache::Standing;
+use crate::database::Reading;
+use crate::error::{Job, corrupt};
+use crate::reads::View;
+use crate::schema::Entry;
+use crate::shared::Shared;
+use crate::writes::current;
+
+/// Searches all legs in one snapshot.
+pub(crate) fn search(
+    reading: &mut Reading<'_>,
+    shared: &Shared,
+    name: &CollectionName,
+    generation: i64,
+    legs: &[Leg],
+) -> Job<Vec<Found>> {
+    // As it comes; where that does not do, in the turn of those who bring the rows up to date, where
+    // nobody can go ahead of a transaction that begins.
+    for in_turn in [false, true] {
+        let turn = in_turn.then(|| shared.cache.turn());
+        if in_turn {
+            reading.again()?;
+        }
+        let connection = reading.connection;
+        let entry = current(Entry::read(connection, name)?, generation)?;
+        let spec = shared.spec(&entry)?;
+        let view = View {
+            connection,
+            entry: &entry,
+            spec: &spec,
+        };
+        let resident = match shared.cache.standing(&view) {
+            Standing::InStep(resident) => resident,
+            _ if in_turn => shared.cache.catch_up(&view, &spec)?,
+            _ => continue,
+        };
+        drop(turn);
+        let Some(rows) = resident.as_ref().map(|resident| &resident.rows) else {
+            continue;
+        };
+        let candidates = legs
+            .iter()
+            .map(|leg| candidates(rows, &spec, leg))
+            .collect::<Job<Vec<_>>>()?;
+        drop(resident);
+        return (legs.iter().zip(candidates))
+            .map(|(leg, candidates)| release(&view, candidates, &leg.filter))
+            .collect();
+    }
+    Err(ErrorKind::Engine.into())
+}
+
+fn candidates(rows: &Rows, spec: &Arc<CollectionSpec>, leg: &Leg) -> Job<Vec<(Key, f64)>> {
+    let matching = (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter));
+    let best = match &leg.ask {
+        Ask::Dense(query) => {
+            let (given, width) = (query.len(), spec.width);
+            if usize::try_from(width) != Ok(given) {
+                return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
+            }
+            rows.nearest(query, matching.as_ref(), leg.top_k)
+        }
+        Ask::Lexical {
+            words,
+            matching: how,
+        } => {
+            if leg.filter.never_matches() {
+                return Ok(Vec::new());
+            }
+            let partition = pinned_partition(spec, &leg.filter)?;
+            rows.best(&partition, words, *how, matching.as_ref(), leg.top_k)
+                .map_err(|error| too_many_expansions(&error))?
+        }
+    };
+    let keyed = |(slot, score)| Some((rows.row(slot)?.key.clone(), score));
+    best.into_iter()
+        .map(|found| keyed(found).ok_or_else(|| ErrorKind::Engine.into()))
+        .collect()
+}
+
+/// What the file holds of the candidates, each looked at by the filter once more.
+fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Job<Found> {
+    let mut released = view.by_key(candidates.iter().map(|(key, _)| key), filter)?;
+    let hits = candidates.into_iter().map(|(key, score)| {
+        let parts = released
+            .remove(&key)
+            .ok_or_else(|| corrupt("what was found in memory is not what the file holds"))?;
+        Ok(Hit::new(key, score, parts.text, Arc::new(parts.metadata)))
+    });
+    Ok(Found::new(hits.collect::<Job<_>>()?, End::Complete))
+}
+
+/// The one partition that a lexical leg's statistics are of; `None` in a collection without
+/// partitions.
+fn pinned_partition(spec: &CollectionSpec, filter: &Filter) -> Job<Option<Text>> {
+    let Some(key) = spec.partition_key() else {
+        return Ok(None);
+    };
+    match filter.pinned(key.as_str()).as_deref() {
+        Some([Scalar::Text(partition)]) => Ok(Some(partition.clone())),
+        _ => {
+            let invalid = format!("a lexical search must pin {key} by one $eq");
+            Err(ErrorKind::Invalid(invalid).into())
+        }
+    }
+}
+
+fn too_many_expansions(error: &TooManyExpansions) -> ErrorKind {
+    let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
+    ErrorKind::Limit {
+        what: "stored words that begin with one word of the query",
+        // How many there are would tell of passages that the reader may not see.
+        given: as_u64(error.max.saturating_add(1)),
+        max: as_u64(error.max),
+    }
+}

@@ -1,0 +1,50 @@
+//! The conformance suite on a file, which every handle opens by itself.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use shelfward_conformance::{StoreUnderTest, run_tests};
+use shelfward_core::{ErrorKind, Operation, Result, StoreError, VectorStore, async_trait};
+use shelfward_sqlite::{SqliteOptions, SqliteStore};
+use tempfile::TempDir;
+
+struct Sqlite(TempDir);
+
+#[async_trait]
+impl StoreUnderTest for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        self.open_at(&self.file("suite")).await
+    }
+
+    fn place(&self, name: &str) -> Option<String> {
+        Some(self.file(name))
+    }
+
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+        let file = place.to_owned();
+        let opened =
+            tokio::task::spawn_blocking(|| SqliteStore::open(file, SqliteOptions::default()));
+        let opened = opened
+            .await
+            .map_err(|e| StoreError::new(Operation::Connect, ErrorKind::Engine).because(e))?;
+        Ok(Arc::new(opened?))
+    }
+}
+
+impl Sqlite {
+    fn file(&self, name: &str) -> String {
+        let file = self.0.path().join(format!("{name}.db"));
+        file.to_string_lossy().into_owned()
+    }
+}
+
+fn main() -> ExitCode {
+    let Ok(folder) = tempfile::tempdir() else {
+        return ExitCode::from(2);
+    };
+    run_tests(Sqlite(folder), include_str!("../known_gaps.toml"))
+}

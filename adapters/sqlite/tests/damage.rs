@@ -1,0 +1,178 @@
+//! A damaged file answers with an error or with exactly what it held, and never with anything else.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use shelfward_core::filter::key;
+use shelfward_core::{
+    Filter, Found, Include, Leg, Result, Store, StoredRecord,
+};
+use shelfward_sqlite::{SqliteOptions, SqliteStore, Synchronous};
+use support::{
+    Lot, collection, dense, key_of, lexical, name, of_tenant, open, record, seed, source,
+};
+
+/// Everything that is asked of a file, and what it answered.
+#[derive(Debug, PartialEq)]
+struct Answers {
+    count: Option<u64>,
+    rows: Vec<StoredRecord>,
+    of_a_team: Vec<StoredRecord>,
+    fetched: Vec<Option<StoredRecord>>,
+    near: Found,
+    worded: Found,
+}
+
+fn team() -> Filter {
+    let filter = key("tenant").eq("t").and(key("groups").eq("team:1"));
+    filter.build().unwrap()
+}
+
+fn legs() -> (Leg, Leg) {
+    (dense(team(), 20), lexical("berth closed", of_tenant("t"), 20))
+}
+
+async fn ask(path: &Path, verify: bool) -> Result<Answers> {
+    let options = SqliteOptions::default()
+        .with_synchronous(Synchronous::Normal)
+        .with_verify_on_open(verify);
+    let store = Store::new(SqliteStore::open(path, options)?);
+    let answers = ask_store(&store).await;
+    store.close().await?;
+    answers
+}
+
+async fn ask_store(store: &Store) -> Result<Answers> {
+    store.list().await?;
+    let collection = store.open(&name()).await?;
+    let all = Filter::everything();
+    let keys: Vec<_> = (0..40).map(|n| key_of("t", "a", n)).collect();
+    let (near, worded) = legs();
+    let (near, worded) = collection.search_both(&near, &worded).await?;
+    Ok(Answers {
+        count: collection.count(&all).await?.exact(),
+        rows: collection.scan(&all, None, 1_000, Include::ALL).await?.records,
+        of_a_team: collection.scan(&team(), None, 1_000, Include::ALL).await?.records,
+        fetched: collection.fetch(&keys, &of_tenant("t"), Include::ALL).await?,
+        near,
+        worded,
+    })
+}
+
+/// A small file with every kind of table in use.
+async fn make(path: &Path) {
+    let store = open(path);
+    let held = collection(&store).await;
+    held.upsert(&source("t", "a", 40, 1)).await.unwrap();
+    held.upsert(&source("u", "b", 10, 1)).await.unwrap();
+    let long = record("t", "a", 7, 2).with_text("berth closed ".repeat(900));
+    held.upsert(&[long]).await.unwrap();
+    held.delete(&[key_of("t", "a", 3), key_of("u", "b", 4)]).await.unwrap();
+    store.close().await.unwrap();
+}
+
+static PANICS: AtomicUsize = AtomicUsize::new(0);
+
+#[tokio::test]
+async fn a_thousand_damages() {
+    let mut lot = Lot::new(seed("SHELFWARD_DAMAGE_SEED"));
+    let folder = tempfile::tempdir().unwrap();
+    let whole = folder.path().join("whole.db");
+    make(&whole).await;
+    let bytes = std::fs::read(&whole).unwrap();
+    let right = ask(&whole, true).await.unwrap();
+    assert_eq!(right.count, Some(48));
+    assert!(right.near.hits.len() > 5 && right.worded.hits.len() > 15);
+
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        PANICS.fetch_add(1, Ordering::SeqCst);
+        before(panic);
+    }));
+    let (mut told, mut unharmed) = (0, 0);
+    for round in 0..1_000 {
+        let mut damaged = bytes.clone();
+        let what = match round % 10 {
+            0 => {
+                let length = 1 + lot.below(bytes.len() - 1);
+                damaged.truncate(length);
+                format!("cut to {length} bytes")
+            }
+            1 => {
+                // A run of bytes, as of a block that was lost.
+                let at = lot.below(bytes.len());
+                let to = (at + 1 + lot.below(600)).min(bytes.len());
+                damaged[at..to].fill(0);
+                format!("zeros from {at} to {to}")
+            }
+            _ => {
+                let (at, bit) = (lot.below(bytes.len()), lot.below(8));
+                damaged[at] ^= 1 << bit;
+                format!("bit {bit} of byte {at}")
+            }
+        };
+        let path = folder.path().join(format!("{round}.db"));
+        std::fs::write(&path, &damaged).unwrap();
+        match ask(&path, true).await {
+            Ok(answers) => {
+                assert_eq!(answers, right, "{what}");
+                unharmed += 1;
+            }
+            Err(_) => told += 1,
+        }
+        // Not verified whole, a file still gives out no row that it did not hold.
+        std::fs::write(&path, &damaged).unwrap();
+        if let Ok(answers) = ask(&path, false).await {
+            let rows = answers.rows.iter().chain(&answers.of_a_team);
+            for row in rows.chain(answers.fetched.iter().flatten()) {
+                assert!(right.rows.contains(row), "{what}: {row:?}");
+            }
+            for hit in answers.near.hits.iter().chain(&answers.worded.hits) {
+                let held = right.rows.iter().find(|row| row.key == hit.key).unwrap();
+                assert_eq!((&held.metadata, &held.text), (&hit.metadata, &hit.text), "{what}");
+            }
+        }
+        for end in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(folder.path().join(format!("{round}.db{end}")));
+        }
+        assert_eq!(PANICS.load(Ordering::SeqCst), 0, "{what}");
+    }
+    // Most of a small file is in use.
+    assert!(told > 300 && unharmed > 50, "{told} told, {unharmed} unharmed");
+}
+
+/// Rows that change behind the store's back, one kind of change at a time.
+#[tokio::test]
+async fn rows_that_somebody_else_changed_are_not_given_out() {
+    let folder = tempfile::tempdir().unwrap();
+    for (n, change) in [
+        "UPDATE rows_1 SET body = 'other' WHERE n = 5",
+        "UPDATE rows_1 SET meta = replace(meta, 'team:1', 'team:2') WHERE n = 5",
+        "UPDATE rows_1 SET vec = zeroblob(16) WHERE n = 5",
+        "UPDATE rows_1 SET f0 = 'u' WHERE n = 5",
+        "UPDATE rows_1 SET f3 = f3 + 1 WHERE n = 5",
+        "UPDATE rows_1 SET id = 'x' WHERE n = 5",
+        "UPDATE rows_1 SET crc = crc + 1 WHERE n = 5",
+        "DELETE FROM rows_1 WHERE n = 5",
+        "INSERT INTO rows_1 SELECT 1000, part, 'copy', changed, crc, f0, f1, f3, f4, f5, meta, body, \
+         vec FROM rows_1 WHERE n = 5",
+        "UPDATE collections SET row_count = row_count + 1",
+        "UPDATE collections SET changes = changes + 1",
+        "UPDATE collections SET spec = replace(spec, 'cosine', 'dot')",
+        "DELETE FROM elements_1 WHERE n = 5",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = folder.path().join(format!("{n}.db"));
+        make(&path).await;
+        let changed = rusqlite::Connection::open(&path).unwrap();
+        assert!(changed.execute(change, []).unwrap() > 0, "{change}");
+        drop(changed);
+        assert!(ask(&path, true).await.is_err(), "{change}");
+    }
+}

@@ -1,0 +1,253 @@
+//! Files that are not ours, or missing, or full, or locked by somebody else.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use shelfward_core::{ErrorKind, StoreError};
+use shelfward_sqlite::{SqliteOptions, SqliteStore, connect};
+use support::{
+    collection, dense, everything, name, of_source, of_tenant, open, open_with, rows, source,
+    versions,
+};
+
+/// The names and bytes of all that is in a folder.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let bytes = std::fs::read(entry.path()).unwrap();
+        (entry.file_name().into_string().unwrap(), bytes)
+    });
+    let mut files: Vec<_> = files.collect();
+    files.sort();
+    files
+}
+
+/// The refusal of a file, which is left as it is, and whose message tells no path.
+fn refused(path: &Path, options: SqliteOptions) -> StoreError {
+    let before = contents(path.parent().unwrap());
+    let error = SqliteStore::open(path, options).unwrap_err();
+    assert_eq!(contents(path.parent().unwrap()), before);
+    let mut shown = format!("{error} {error:?}");
+    let mut source = std::error::Error::source(&error);
+    while let Some(deeper) = source {
+        shown = format!("{shown} {deeper} {deeper:?}");
+        source = deeper.source();
+    }
+    let folder = path.parent().unwrap().to_str().unwrap();
+    assert!(!shown.contains(folder) && !shown.contains("kept.db"), "{shown}");
+    error
+}
+
+fn is_corrupt(error: &StoreError) -> bool {
+    matches!(error.kind(), ErrorKind::Corrupt(_))
+}
+
+#[test]
+fn a_file_of_another_program_is_refused_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.db");
+    let text = "not a database at all, but long enough to have a header".repeat(4);
+    for bytes in [&b"short"[..], text.as_bytes(), &[0; 4096]] {
+        std::fs::write(&path, bytes).unwrap();
+        assert!(is_corrupt(&refused(&path, SqliteOptions::default())));
+    }
+    // Databases of others: one without an application id, one with its own, one with a log.
+    for pragma in [
+        "",
+        "PRAGMA application_id = 7;",
+        "PRAGMA journal_mode = WAL;",
+    ] {
+        std::fs::remove_file(&path).unwrap();
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch(pragma).unwrap();
+        other.execute_batch("CREATE TABLE mine (x)").unwrap();
+        drop(other);
+        let error = refused(&path, SqliteOptions::default());
+        assert!(is_corrupt(&error), "{error}");
+    }
+    assert!(SqliteStore::open(folder.path(), SqliteOptions::default()).is_err());
+}
+
+#[tokio::test]
+async fn a_file_of_ours_with_other_tables_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.db");
+    for change in [
+        "CREATE TABLE mine (x)",
+        "DROP TABLE gone_1",
+        "DROP INDEX rows_1_changed",
+        "CREATE TRIGGER t AFTER INSERT ON rows_1 BEGIN DELETE FROM rows_1; END",
+    ] {
+        let _ = std::fs::remove_file(&path);
+        let store = open(&path);
+        collection(&store).await;
+        store.close().await.unwrap();
+        Connection::open(&path).unwrap().execute_batch(change).unwrap();
+        assert!(is_corrupt(&refused(&path, SqliteOptions::default())), "{change}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_version_is_refused_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.db");
+    let store = open(&path);
+    collection(&store).await;
+    store.close().await.unwrap();
+    let newer = Connection::open(&path).unwrap();
+    newer.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA user_version = 2").unwrap();
+    drop(newer);
+    let error = refused(&path, SqliteOptions::default());
+    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
+    assert!(error.to_string().contains("newer"), "{error}");
+}
+
+#[tokio::test]
+async fn a_missing_file_is_made_only_where_it_may_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.db");
+    let never = SqliteOptions::default().with_create(false);
+    assert!(refused(&path, never.clone()).is_refusal());
+    let reader = SqliteOptions::default().with_read_only(true);
+    assert!(refused(&path, reader).is_refusal());
+    // An empty file is one that is still to be made.
+    std::fs::write(&path, b"").unwrap();
+    assert!(refused(&path, never.clone()).is_refusal());
+    let store = open(&path);
+    collection(&store).await;
+    store.close().await.unwrap();
+    open_with(&path, never).open(&name()).await.unwrap();
+    let nowhere = folder.path().join("no/such/kept.db");
+    let error = SqliteStore::open(nowhere, SqliteOptions::default()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Unavailable), "{error}");
+    assert!(!format!("{error:?}").contains("kept.db"));
+}
+
+#[tokio::test]
+async fn a_store_that_is_read_only_serves_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.db");
+    let writer = open(&path);
+    let written = collection(&writer).await;
+    written.upsert(&source("t", "s", 5, 1)).await.unwrap();
+    let reader = open_with(&path, SqliteOptions::default().with_read_only(true));
+    let read = reader.open(&name()).await.unwrap();
+    assert_eq!(versions(&*read, "t", "s").await, [1; 5]);
+    let error = read.upsert(&source("t", "s", 1, 2)).await.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Denied), "{error}");
+    let error = read.delete_all().await.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Denied), "{error}");
+    let error = reader.drop_collection(&name()).await.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Denied), "{error}");
+    // It sees what others write.
+    written.upsert(&source("t", "s", 5, 2)).await.unwrap();
+    assert_eq!(versions(&*read, "t", "s").await, [2; 5]);
+}
+
+#[tokio::test]
+async fn a_full_store_keeps_what_it_has() {
+    for kilobytes in [64_u64, 100, 200, 400] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kept.db");
+        let options = SqliteOptions::default().with_max_bytes(Some(kilobytes * 1024));
+        let store = open_with(&path, options);
+        let full = collection(&store).await;
+        let mut kept = 0;
+        let error = loop {
+            let records = source("t", &format!("s{kept}"), 20, 1);
+            match full.upsert(&records).await {
+                Ok(()) => kept += 1,
+                Err(error) => break error,
+            }
+            assert!(kept < 1_000, "it is never full");
+        };
+        assert!(matches!(error.kind(), ErrorKind::Full), "{error}");
+        assert!(error.to_string().contains("nothing was written"), "{error}");
+        assert_eq!(rows(&*full).await, 20 * kept);
+        // Reads go on, and so do writes that make room.
+        let found = full.search(&dense(of_tenant("t"), 5_000)).await.unwrap();
+        assert_eq!(found.hits.len() as u64, 20 * kept);
+        let big = source("t", "s0", 2_000, 2);
+        let error = full.replace(&of_source("t", "s0"), &big).await.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Full), "{error}");
+        if kept > 0 {
+            assert_eq!(versions(&*full, "t", "s0").await, [1; 20]);
+            full.delete_matching(&of_source("t", "s0")).await.unwrap();
+            assert_eq!(rows(&*full).await, 20 * (kept - 1));
+        }
+        store.close().await.unwrap();
+        let again = open(&path).open(&name()).await.unwrap();
+        let there = everything(&*again).await.unwrap();
+        assert_eq!(there.len() as u64, 20 * kept.saturating_sub(1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_writer_elsewhere_keeps_no_reader_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.db");
+    let patience = Duration::from_millis(400);
+    let store = open_with(&path, SqliteOptions::default().with_busy_timeout(patience));
+    let held = collection(&store).await;
+    held.upsert(&source("t", "s", 5, 1)).await.unwrap();
+    let elsewhere = Connection::open(&path).unwrap();
+    elsewhere.execute_batch("BEGIN IMMEDIATE").unwrap();
+
+    let writer = held.clone();
+    let begun = Instant::now();
+    let writing = tokio::spawn(async move { writer.upsert(&source("t", "s", 5, 2)).await });
+    let mut reads = 0;
+    let mut slowest = Duration::ZERO;
+    while !writing.is_finished() {
+        let read = Instant::now();
+        assert_eq!(versions(&*held, "t", "s").await, [1; 5]);
+        assert_eq!(rows(&*held).await, 5);
+        slowest = slowest.max(read.elapsed());
+        reads += 1;
+    }
+    let error = writing.await.unwrap().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Timeout(_)), "{error}");
+    assert!(begun.elapsed() >= patience, "{:?}", begun.elapsed());
+    assert!(reads > 5 && slowest < patience, "{reads} reads, one took {slowest:?}");
+
+    // As long as others hold the file, readers are served.
+    let until = Instant::now() + Duration::from_secs(6).saturating_sub(begun.elapsed());
+    while Instant::now() < until {
+        assert_eq!(versions(&*held, "t", "s").await, [1; 5]);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    elsewhere.execute_batch("ROLLBACK").unwrap();
+    held.upsert(&source("t", "s", 5, 3)).await.unwrap();
+    assert_eq!(versions(&*held, "t", "s").await, [3; 5]);
+}
+
+#[tokio::test]
+async fn a_url_says_every_option_and_its_refusals_what_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.db");
+    let path = path.to_str().unwrap();
+    let all = "create=true&read_only=false&synchronous=normal&busy_timeout_ms=100\
+               &verify_on_open=false&max_bytes=1000000&readers=2";
+    let store = connect(&format!("{path}?{all}")).unwrap();
+    assert!(format!("{store:?}").contains("Normal"));
+    drop(store);
+    connect(path).unwrap();
+    connect(":memory:").unwrap();
+    for (wrong, right) in [
+        ("sync=full", "synchronous"),
+        ("synchronous=fast", "full or normal"),
+        ("create=maybe", "true or false"),
+        ("readers=-1", "a number"),
+        ("readers=1&readers=2", "once"),
+    ] {
+        let error = connect(&format!("{path}?{wrong}")).unwrap_err();
+        assert!(error.is_refusal() && error.to_string().contains(right), "{error}");
+        assert!(!error.to_string().contains("kept"), "{error}");
+    }
+    assert!(connect("").unwrap_err().is_refusal());
+}

@@ -4,5 +4,6 @@
 
 pub mod material;
 pub mod options;
+pub mod process;
 pub mod report;
 pub mod rounds;

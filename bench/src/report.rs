@@ -173,7 +173,7 @@ impl Row {
             None => ratio(self.ratio()),
         };
         [
-            format!("{}, {} documents", self.what, thousands(self.documents)),
+            format!("{}, of {}", self.what, thousands(self.documents)),
             self.beside.clone(),
             middle,
             ratio(self.ratio_p95()),
@@ -224,8 +224,7 @@ impl Report {
         let rounds = self.rounds;
         let _ = writeln!(
             text,
-            "{}, documents made from {}, {rounds} rounds, {} answers compared with the plain \
-             formula's.\n",
+            "{}, {}, {rounds} rounds, {} answers compared with the plain formula's.\n",
             self.machine, self.material, self.checked
         );
         let header = [

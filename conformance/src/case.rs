@@ -3,7 +3,7 @@ use std::pin::Pin;
 
 use shelfward_core::Capabilities;
 
-use crate::context::Context;
+use crate::context::{Context, Ground};
 use crate::faulty::Fault;
 use crate::verdict::Checked;
 
@@ -28,6 +28,10 @@ pub struct CaseInfo {
     pub needs: fn(&Capabilities) -> bool,
     /// Where the case has nothing to ask of a store, so that it is not run.
     pub(crate) applies: Applies,
+    /// Whether the store has to be let go of and opened again.
+    pub reopens: bool,
+    /// Whether a second process has to open the store.
+    pub second_process: bool,
 }
 
 /// To which stores a case applies.
@@ -41,9 +45,16 @@ pub(crate) enum Applies {
 
 impl CaseInfo {
     /// Why the case has nothing to ask of such a store, if it has not.
-    pub(crate) fn not_run(&self, can: &Capabilities) -> Option<&'static str> {
+    pub(crate) fn not_run(&self, can: &Capabilities, ground: Ground) -> Option<&'static str> {
         match self.applies {
+            _ if self.reopens && !can.durable => Some("what it holds is gone with the process"),
             Applies::Where(applies, otherwise) if !applies(can) => Some(otherwise),
+            _ if self.reopens && !ground.places => {
+                Some("its StoreUnderTest names no place where it could be opened again")
+            }
+            _ if self.second_process && !ground.processes => {
+                Some("a second process is to be had where run_tests is the main of the program")
+            }
             _ => None,
         }
     }
@@ -66,6 +77,8 @@ impl Case {
             of_the_handle: false,
             needs: |_| true,
             applies: Applies::Always,
+            reopens: false,
+            second_process: false,
         };
         Self {
             info,
@@ -99,6 +112,18 @@ impl Case {
     ) -> Self {
         self.info.applies = Applies::Where(applies, otherwise);
         self
+    }
+
+    /// Says that the store is let go of and opened again, so that only a durable one is asked.
+    pub(crate) fn reopens(mut self) -> Self {
+        self.info.reopens = true;
+        self
+    }
+
+    /// Says that a second process opens the store, so that only a durable one is asked.
+    pub(crate) fn second_process(mut self) -> Self {
+        self.info.second_process = true;
+        self.reopens()
     }
 
     /// What the case is.

@@ -10,6 +10,7 @@ use shelfward_core::{
 };
 use tokio::sync::OnceCell;
 
+use crate::process::{Failure, Peer, Processes};
 use crate::store::StoreUnderTest;
 use crate::verdict::{Checked, Finding};
 
@@ -29,10 +30,11 @@ struct Run {
     filters: OnceCell<Arc<dyn Collection>>,
     open_filters: OnceCell<Arc<dyn Collection>>,
     seed: u64,
+    processes: Processes,
 }
 
 impl Context {
-    pub(crate) fn new(store: Arc<dyn StoreUnderTest>, seed: u64) -> Self {
+    pub(crate) fn new(store: Arc<dyn StoreUnderTest>, seed: u64, processes: Processes) -> Self {
         // Runs at the same time on one server must not meet: the process and the clock name the run.
         let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let millis = clock.map_or(0, |t| t.as_millis()) % 0xfff_ffff;
@@ -46,7 +48,27 @@ impl Context {
             filters: OnceCell::new(),
             open_filters: OnceCell::new(),
             seed,
+            processes,
         }))
+    }
+
+    /// What this run can do with the store, beside what the store declares.
+    pub(crate) fn ground(&self) -> Ground {
+        Ground {
+            places: self.0.store.place("probe").is_some(),
+            processes: self.0.processes != Processes::None,
+        }
+    }
+
+    /// A place that nothing else uses, where the store has such places.
+    pub(crate) fn place(&self) -> Checked<Place> {
+        let n = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let location = self.0.store.place(&format!("sfwt_{}_{n}", self.0.run));
+        let location = location.ok_or_else(|| Finding::errors("the store has no places"))?;
+        Ok(Place {
+            context: self.clone(),
+            location,
+        })
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -136,6 +158,51 @@ impl Context {
             }
         }
         if left.is_empty() { Ok(()) } else { Err(left) }
+    }
+}
+
+/// What a run can do with a store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ground {
+    /// Whether the store can be let go of and opened again.
+    pub(crate) places: bool,
+    /// Whether it can be opened by a second process.
+    pub(crate) processes: bool,
+}
+
+/// Where a store lies that one case has for itself.
+#[derive(Clone)]
+pub(crate) struct Place {
+    context: Context,
+    location: String,
+}
+
+impl Place {
+    /// The bare adapter on it, opened by itself.
+    pub(crate) async fn bare(&self) -> Result<Arc<dyn VectorStore>> {
+        self.context.0.store.open_at(&self.location).await
+    }
+
+    /// A checked store on it, opened by itself.
+    pub(crate) async fn open(&self) -> Result<Store> {
+        Ok(Store::from_arc(self.bare().await?))
+    }
+
+    /// A process that opens it.
+    pub(crate) async fn peer(&self) -> Checked<Peer> {
+        let begun = self.try_peer().await?;
+        begun.map_err(|failure| {
+            let message = failure.message;
+            Finding::errors(format!("a second process cannot open the store: {message}"))
+        })
+    }
+
+    /// A process that tries to open it.
+    pub(crate) async fn try_peer(&self) -> Checked<Result<Peer, Failure>> {
+        let Run {
+            store, processes, ..
+        } = &*self.context.0;
+        Peer::begin(*processes, store.clone(), &self.location).await
     }
 }
 

@@ -10,6 +10,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::Runtime;
 
 use crate::gaps::KnownGaps;
+use crate::process::{Processes, child_place, serve_child};
 use crate::report::CaseReport;
 use crate::store::StoreUnderTest;
 use crate::suite::{DEFAULT_SEED, Selection, Suite};
@@ -28,9 +29,17 @@ use crate::suite::{DEFAULT_SEED, Selection, Suite};
 /// | `SHELFWARD_CONFORMANCE_PROGRESS` | `1`: a line of JSON on stderr for each case that ends |
 /// | `SHELFWARD_CONFORMANCE_LIST` | `1`: prints the ids of the cases and runs none |
 ///
+/// | `SHELFWARD_CONFORMANCE_KILLS` | how often a second process is killed in each case that does so |
+///
+/// Where the store has a [place](StoreUnderTest::place), the suite begins this program again as a
+/// second process. So `main` does nothing but call this, and makes the same store each time.
+///
 /// A case passes when it finds what is expected: `honours`, `refuses` where the capabilities exclude
 /// the thing, or the verdict of its known gap.
 pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> ExitCode {
+    if let Some(place) = child_place() {
+        return second_process(Arc::new(store), place);
+    }
     match prepare(Arc::new(store), known_gaps) {
         Ok(prepared) => prepared.run(),
         Err(problem) => {
@@ -38,6 +47,24 @@ pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> Exit
             ExitCode::from(2)
         }
     }
+}
+
+/// This program as the second process of another that runs the suite.
+fn second_process(store: Arc<dyn StoreUnderTest>, place: String) -> ExitCode {
+    match runtime() {
+        Ok(runtime) => {
+            runtime.block_on(serve_child(store, place));
+            ExitCode::SUCCESS
+        }
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .build()
 }
 
 struct Prepared {
@@ -72,11 +99,9 @@ fn prepare(
         groups: groups.map(str::to_owned).collect(),
         case: var("CASE"),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(4)
-        .enable_all()
-        .build()?;
-    let suite = runtime.block_on(Suite::new(store, gaps, &selection, seed))?;
+    let runtime = runtime()?;
+    let suite = Suite::with_processes(store, gaps, &selection, seed, Processes::Real);
+    let suite = runtime.block_on(suite)?;
     if suite.cases().is_empty() {
         return Err("no case is selected; SHELFWARD_CONFORMANCE_LIST=1 lists them".into());
     }

@@ -11,7 +11,9 @@ mod embedder;
 pub mod faulty;
 mod gaps;
 mod harness;
+mod layer;
 mod oracle;
+mod process;
 pub mod report;
 mod store;
 mod suite;
@@ -21,6 +23,12 @@ pub use case::{Case, CaseInfo};
 pub use embedder::TableEmbedder;
 pub use gaps::{GapsError, KnownGap, KnownGaps};
 pub use harness::run_tests;
+pub use layer::{Layer, Layered};
 pub use store::StoreUnderTest;
 pub use suite::{DEFAULT_SEED, Selection, Suite};
 pub use verdict::{Finding, Verdict};
+
+// The page of the book, whose samples must compile. A published crate does not have it.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/conformance.md")]
+mod page {}

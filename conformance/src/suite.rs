@@ -9,6 +9,7 @@ use crate::case::Case;
 use crate::cases;
 use crate::context::{Context, WIDTH};
 use crate::gaps::KnownGaps;
+use crate::process::Processes;
 use crate::report::{CaseReport, Report};
 use crate::store::StoreUnderTest;
 use crate::verdict::{Checked, Finding, Verdict};
@@ -71,7 +72,8 @@ impl Suite {
         cases::all()
     }
 
-    /// Opens the store and selects cases.
+    /// Opens the store and selects cases. What a second process is needed for is not run: that is
+    /// had by [`run_tests`](crate::run_tests) alone.
     ///
     /// # Errors
     /// Those of opening the store.
@@ -81,8 +83,33 @@ impl Suite {
         selection: &Selection,
         seed: u64,
     ) -> Result<Self> {
+        Self::with_processes(store, gaps, selection, seed, Processes::None).await
+    }
+
+    /// The same, where a second process is a task of this one that opens the store by itself: for
+    /// stores that only seem to be durable, as those of the suite's own tests.
+    ///
+    /// # Errors
+    /// Those of opening the store.
+    #[doc(hidden)]
+    pub async fn with_simulated_processes(
+        store: Arc<dyn StoreUnderTest>,
+        gaps: KnownGaps,
+        selection: &Selection,
+        seed: u64,
+    ) -> Result<Self> {
+        Self::with_processes(store, gaps, selection, seed, Processes::Simulated).await
+    }
+
+    pub(crate) async fn with_processes(
+        store: Arc<dyn StoreUnderTest>,
+        gaps: KnownGaps,
+        selection: &Selection,
+        seed: u64,
+        processes: Processes,
+    ) -> Result<Self> {
         let (name, versions) = (store.name(), store.versions());
-        let context = Context::new(store, seed);
+        let context = Context::new(store, seed, processes);
         let capabilities = capabilities(&context).await?;
         let cases = cases::all()
             .into_iter()
@@ -114,7 +141,7 @@ impl Suite {
         let begun = Instant::now();
         let info = case.info();
         let gap = self.gaps.of(&info.id);
-        let skipped = info.not_run(&self.capabilities);
+        let skipped = info.not_run(&self.capabilities, self.context.ground());
         let found = match skipped {
             Some(why) => Err(Finding::new(Verdict::NotRun, why)),
             None => self.found(case).await,

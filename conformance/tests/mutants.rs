@@ -3,19 +3,41 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
-use shelfward_conformance::faulty::{Fault, FaultyStore};
+use shelfward_conformance::faulty::{Fault, FaultyStore, Kept};
 use shelfward_conformance::{DEFAULT_SEED, KnownGaps, Selection, StoreUnderTest, Suite, Verdict};
 use shelfward_core::{Result, VectorStore, async_trait};
 use shelfward_memory::MemoryStore;
 
-/// The memory store, behind a fault if there is one.
+/// The memory store, behind a fault if there is one; kept at places, where the cases that are run
+/// on it open it again.
 struct UnderTest {
     memory: MemoryStore,
     fault: Option<Fault>,
     transactions: bool,
+    kept: Option<Keeping>,
+}
+
+/// Stores that stay when nobody has them open.
+struct Keeping {
+    one_process: bool,
+    places: Mutex<BTreeMap<String, Arc<Kept>>>,
+}
+
+impl UnderTest {
+    fn behind_the_fault(&self, store: Arc<dyn VectorStore>) -> Arc<dyn VectorStore> {
+        let Some(fault) = self.fault else {
+            return store;
+        };
+        let store = FaultyStore::new(store, fault);
+        Arc::new(if self.transactions {
+            store
+        } else {
+            store.without_transactions()
+        })
+    }
 }
 
 #[async_trait]
@@ -25,18 +47,31 @@ impl StoreUnderTest for UnderTest {
     }
 
     async fn open(&self) -> Result<Arc<dyn VectorStore>> {
-        let memory = Arc::new(self.memory.clone());
-        Ok(match self.fault {
-            None => memory,
-            Some(fault) => {
-                let store = FaultyStore::new(memory, fault);
-                Arc::new(if self.transactions {
-                    store
+        match &self.kept {
+            Some(_) => self.open_at("the first place").await,
+            None => Ok(self.behind_the_fault(Arc::new(self.memory.clone()))),
+        }
+    }
+
+    fn place(&self, name: &str) -> Option<String> {
+        self.kept.as_ref().map(|_| name.to_owned())
+    }
+
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+        let keeping = self.kept.as_ref().unwrap();
+        let kept = {
+            let mut places = keeping.places.lock().unwrap();
+            let new = || {
+                let memory = Arc::new(MemoryStore::new());
+                if keeping.one_process {
+                    Kept::of_one_process(memory, self.fault)
                 } else {
-                    store.without_transactions()
-                })
-            }
-        })
+                    Kept::new(memory, self.fault)
+                }
+            };
+            places.entry(place.to_owned()).or_insert_with(new).clone()
+        };
+        Ok(self.behind_the_fault(kept.open().await?))
     }
 }
 
@@ -45,6 +80,7 @@ async fn suite(fault: Option<Fault>, transactions: bool) -> Suite {
         memory: MemoryStore::new(),
         fault,
         transactions,
+        kept: None,
     };
     Suite::new(
         Arc::new(store),
@@ -56,16 +92,45 @@ async fn suite(fault: Option<Fault>, transactions: bool) -> Suite {
     .unwrap()
 }
 
+/// The same on a store that is kept at places, where another process is a task of this one.
+async fn kept_suite(fault: Option<Fault>, one_process: bool) -> Suite {
+    let store = UnderTest {
+        memory: MemoryStore::new(),
+        fault,
+        transactions: true,
+        kept: Some(Keeping {
+            one_process,
+            places: Mutex::default(),
+        }),
+    };
+    Suite::with_simulated_processes(
+        Arc::new(store),
+        KnownGaps::default(),
+        &Selection::default(),
+        DEFAULT_SEED,
+    )
+    .await
+    .unwrap()
+}
+
 /// Runs the cases that name a fault on the store that has it, and on the whole one.
 async fn caught(fault: Fault) -> Vec<String> {
-    let (faulty, whole) = (suite(Some(fault), true).await, suite(None, true).await);
+    let of_one_process = [Fault::LetsAnotherProcessIn, Fault::KeepsLockOfTheDead].contains(&fault);
+    let plain = (suite(Some(fault), true).await, suite(None, true).await);
+    let kept = (
+        kept_suite(Some(fault), of_one_process).await,
+        kept_suite(None, of_one_process).await,
+    );
     let mut missed = Vec::new();
-    for (case, same) in faulty.cases().iter().zip(whole.cases()) {
+    for (at, case) in plain.0.cases().iter().enumerate() {
         if !case.info().kills.contains(&fault) {
             continue;
         }
+        let (faulty, whole) = if case.info().reopens { &kept } else { &plain };
+        let (case, same) = (&faulty.cases()[at], &whole.cases()[at]);
         let found = faulty.run(case).await;
-        if found.as_expected() {
+        let caught = !found.as_expected() && found.verdict != Verdict::NotRun;
+        if !caught {
             missed.push(format!("{fault:?} is not caught by {}", case.info().id));
         }
         let found = whole.run(same).await;
@@ -77,6 +142,20 @@ async fn caught(fault: Fault) -> Vec<String> {
         }
     }
     missed
+}
+
+/// The store that faults of durable stores are made from must be right where it is left whole.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_store_that_is_kept_is_whole() {
+    for one_process in [false, true] {
+        let suite = kept_suite(None, one_process).await;
+        let report = suite.run_all().await;
+        let wrong: Vec<_> = report
+            .unexpected()
+            .map(|case| (&case.id, case.verdict, &case.message))
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -172,6 +251,7 @@ async fn a_run_leaves_nothing_behind() {
         memory: memory.clone(),
         fault: None,
         transactions: true,
+        kept: None,
     };
     let selection = Selection::default().groups(["writes", "collections"]);
     let suite = Suite::new(Arc::new(store), KnownGaps::default(), &selection, 1)
@@ -214,6 +294,7 @@ async fn a_gap_that_closed_is_not_as_expected() {
         memory: MemoryStore::new(),
         fault: None,
         transactions: true,
+        kept: None,
     };
     let selection = Selection::default().case("eq/text");
     let suite = Suite::new(

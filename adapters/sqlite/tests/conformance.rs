@@ -17,13 +17,28 @@ impl StoreUnderTest for Sqlite {
     }
 
     async fn open(&self) -> Result<Arc<dyn VectorStore>> {
-        let file = self.0.path().join("suite.db");
+        self.open_at(&self.file("suite")).await
+    }
+
+    fn place(&self, name: &str) -> Option<String> {
+        Some(self.file(name))
+    }
+
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+        let file = place.to_owned();
         let opened =
             tokio::task::spawn_blocking(|| SqliteStore::open(file, SqliteOptions::default()));
         let opened = opened
             .await
             .map_err(|e| StoreError::new(Operation::Connect, ErrorKind::Engine).because(e))?;
         Ok(Arc::new(opened?))
+    }
+}
+
+impl Sqlite {
+    fn file(&self, name: &str) -> String {
+        let file = self.0.path().join(format!("{name}.db"));
+        file.to_string_lossy().into_owned()
     }
 }
 

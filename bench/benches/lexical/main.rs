@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     let (paragraphs, material) = paragraphs().unwrap();
     let mut report = Report {
         benchmark: "lexical".to_owned(),
-        material: material.to_owned(),
+        material: format!("documents made from {material}"),
         machine: machine(),
         rounds: options.rounds,
         checked: 0,

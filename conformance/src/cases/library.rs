@@ -77,7 +77,7 @@ fn has_lexical(can: &Capabilities) -> bool {
     can.lexical.is_some()
 }
 
-fn embedder() -> TableEmbedder {
+pub(crate) fn embedder() -> TableEmbedder {
     TableEmbedder::new("suite-library", 8)
 }
 

@@ -37,9 +37,9 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-const UNDECLARED: &str = "it does not declare this metric";
+pub(super) const UNDECLARED: &str = "it does not declare this metric";
 
-fn declares(metric: Metric) -> fn(&Capabilities) -> bool {
+pub(super) fn declares(metric: Metric) -> fn(&Capabilities) -> bool {
     match metric {
         Metric::Dot => |can| can.metrics.contains(&Metric::Dot),
         Metric::Euclidean => |can| can.metrics.contains(&Metric::Euclidean),

@@ -2,6 +2,7 @@
 
 mod collections;
 mod delete;
+mod durability;
 mod faults;
 mod filters;
 pub(crate) mod fixture;
@@ -13,8 +14,10 @@ mod metrics;
 mod paging;
 mod races;
 mod reads;
+mod recall;
 mod refusals;
 mod search;
+mod two_processes;
 mod update;
 mod writes;
 
@@ -31,12 +34,15 @@ pub(crate) fn all() -> Vec<Case> {
         refusals::cases(),
         injection::cases(),
         search::cases(),
+        recall::cases(),
         metrics::cases(),
         lexical::cases(),
         delete::cases(),
         update::cases(),
         library::cases(),
         races::cases(),
+        two_processes::cases(),
+        durability::cases(),
         faults::cases(),
         paging::cases(),
     ];

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shelfward_core::capabilities::Replace;
-use shelfward_core::library::{LibraryError, LibrarySpec, ScopeChange};
-use shelfward_core::{
-    Capabilities, Collection, ErrorKind, Filter, Include, LibraryIndex, SourceId, TenantId,
-};
+use shelfward_core::library::LibrarySpec;
+use shelfward_core::{Capabilities, Collection, Filter, Include, LibraryIndex};
 
 use super::library::{file, open, source, visible};
 use crate::case::Case;
@@ -17,21 +15,22 @@ use crate::check::{holds, rows};
 use crate::context::{Context, record};
 use crate::embedder::TableEmbedder;
 use crate::faulty::Fault;
+use crate::process::{PASSAGES, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::new("races/replace-replace", |context| {
-            pair(context, Write::Replace("b"), Write::Replace("c"))
+            pair(context, Write::Replace('b'), Write::Replace('c'))
         })
         .kills(&[Fault::LosesLastOfBatch, Fault::UnorderedWriters]),
         Case::new("races/replace-narrow", |context| {
-            pair(context, Write::Replace("b"), Write::Narrow)
+            pair(context, Write::Replace('b'), Write::Narrow)
         })
         .kills(&[Fault::UpdateDoesNothing, Fault::UnorderedWriters])
         .needs(updates),
         Case::new("races/replace-remove", |context| {
-            pair(context, Write::Replace("b"), Write::Remove)
+            pair(context, Write::Replace('b'), Write::Remove)
         })
         .kills(&[Fault::DeleteByFilterDoesNothing, Fault::UnorderedWriters]),
         Case::new("races/narrow-narrow", |context| {
@@ -64,25 +63,15 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-fn updates(can: &Capabilities) -> bool {
+pub(super) fn updates(can: &Capabilities) -> bool {
     can.update_metadata.is_some()
 }
 
-fn atomic(can: &Capabilities) -> bool {
+pub(super) fn atomic(can: &Capabilities) -> bool {
     can.replace == Replace::Atomic
 }
 
-#[derive(Clone, Copy)]
-enum Write {
-    /// Passages that all say this letter, for everybody.
-    Replace(&'static str),
-    /// The few alone may read from now on.
-    Narrow,
-    Remove,
-}
-
-const PASSAGES: usize = 5;
-const ROUNDS: usize = 12;
+pub(super) const ROUNDS: usize = 12;
 
 async fn second(context: &Context, index: &LibraryIndex) -> Checked<LibraryIndex> {
     let store = context.another_store().await?;
@@ -91,32 +80,11 @@ async fn second(context: &Context, index: &LibraryIndex) -> Checked<LibraryIndex
 }
 
 async fn write(index: LibraryIndex, write: Write) -> Checked {
-    let org = index.tenant(TenantId::new("org1")?);
-    let id = SourceId::new("s1")?;
-    match write {
-        Write::Replace(letter) => {
-            let replaced = org
-                .index_source(source("s1", ["all", "few"], &[letter; PASSAGES])?)
-                .await;
-            // Narrowed or removed since it began: refused, so that it does not undo that.
-            let gave_way = matches!(&replaced, Err(LibraryError::Store(e)) if matches!(e.kind(), ErrorKind::Conflict(_)));
-            if !gave_way {
-                replaced?;
-            }
-        }
-        Write::Narrow => {
-            org.set_source_scope(&id, &ScopeChange::new().groups(["few"])?)
-                .await?;
-        }
-        Write::Remove => {
-            org.remove_source(&id).await?;
-        }
-    }
-    Ok(())
+    write_source(&index, write).await.map(drop)
 }
 
 /// What is there: for each passage its text and whether everybody may read it.
-async fn state(
+pub(super) async fn state(
     index: &LibraryIndex,
     collection: &Arc<dyn Collection>,
 ) -> Checked<Vec<(String, bool)>> {
@@ -151,12 +119,7 @@ async fn pair(context: Context, one: Write, other: Write) -> Checked {
         let index = open(&context, &context.store().await?).await?;
         let again = second(&context, &index).await?;
         let collection = context.again(&index.spec().name).await?;
-        file(
-            &index,
-            "org1",
-            source("s1", ["all", "few"], &["a"; PASSAGES])?,
-        )
-        .await?;
+        file(&index, "org1", letter_source('a')?).await?;
         let both = tokio::join!(
             spawned(write(index.clone(), one)),
             spawned(write(again.clone(), other)),
@@ -180,12 +143,12 @@ where
 }
 
 /// The outcomes that one of the two orders has, or the other write alone where a replace gave way.
-fn judge(there: &[(String, bool)], one: Write, other: Write) -> Checked {
+pub(super) fn judge(there: &[(String, bool)], one: Write, other: Write) -> Checked {
     let outcome = |steps: &[Write]| -> Vec<(String, bool)> {
         let mut state: Vec<(String, bool)> = vec![("a".to_owned(), true); PASSAGES];
         for step in steps {
             match step {
-                Write::Replace(letter) => state = vec![((*letter).to_owned(), true); PASSAGES],
+                Write::Replace(letter) => state = vec![(letter.to_string(), true); PASSAGES],
                 Write::Narrow => state.iter_mut().for_each(|passage| passage.1 = false),
                 Write::Remove => state.clear(),
             }
@@ -255,7 +218,7 @@ async fn dropped(context: Context) -> Checked {
     let index = open(&context, &context.store().await?).await?;
     for steps in 0..12 {
         file(&index, "org1", source("s1", ["few"], &["a"; 3])?).await?;
-        let mut replace = Box::pin(write(index.clone(), Write::Replace("b")));
+        let mut replace = Box::pin(write(index.clone(), Write::Replace('b')));
         for _ in 0..steps {
             let step = tokio::time::timeout(Duration::from_millis(1), &mut replace).await;
             if step.is_ok() {

@@ -1,18 +1,18 @@
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use shelfward_core::{
-    Capabilities, Collection, CollectionSpec, Count, Cursor, Filter, Found, Include, Key, Leg,
-    MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result, StoredRecord,
+    Capabilities, Collection, CollectionSpec, Count, Cursor, Expected, Filter, Found, Include, Key,
+    Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result, StoredRecord,
     VectorStore, WriteOrder, async_trait,
 };
 
 use super::Fault;
 use super::ghosts::{Change, Ghosts};
 use super::meaning::{matches, misunderstands};
-use super::records::{but_the_last, rename, round};
+use super::records::{but_the_last, patched, rename, round};
 
 /// More than any collection of the suite holds.
 pub(super) const EVERYTHING: usize = 100_000;
@@ -26,6 +26,8 @@ pub(super) struct FaultyCollection {
     pub(super) searches: AtomicUsize,
     /// How many replaces the store has begun.
     pub(super) writers: Arc<AtomicUsize>,
+    /// What was answered before, where answers are cached.
+    answers: Mutex<Vec<(Leg, Found)>>,
 }
 
 impl FaultyCollection {
@@ -45,6 +47,7 @@ impl FaultyCollection {
             ghosts,
             searches: AtomicUsize::new(0),
             writers,
+            answers: Mutex::default(),
         }
     }
 
@@ -80,6 +83,21 @@ impl FaultyCollection {
         Ok(())
     }
 
+    fn answers(&self) -> MutexGuard<'_, Vec<(Leg, Found)>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answered(&self, leg: &Leg) -> Option<Found> {
+        let answers = self.answers();
+        let answered = answers.iter().find(|(asked, _)| asked == leg);
+        answered.map(|(_, found)| found.clone())
+    }
+
+    /// Its own writes a handle knows of.
+    fn written(&self) {
+        self.answers().clear();
+    }
+
     /// Waits until a replace that began at the same time is half done, where nobody takes turns.
     async fn come_between(&self) {
         if self.fault == Fault::UnorderedWriters {
@@ -103,6 +121,34 @@ impl FaultyCollection {
     }
 }
 
+impl FaultyCollection {
+    async fn delete_in_halves(&self, selector: &NarrowFilter) -> Result<Count> {
+        let all = self.all(selector.filter()).await?;
+        let keys: Vec<_> = all.into_iter().map(|record| record.key).collect();
+        let (first, second) = keys.split_at(keys.len() / 2);
+        let gone = self.inner.delete(first).await?;
+        tokio::time::sleep(A_MOMENT).await;
+        Ok(gone.plus(self.inner.delete(second).await?))
+    }
+
+    async fn update_in_halves(
+        &self,
+        selector: &NarrowFilter,
+        patch: &MetadataPatch,
+    ) -> Result<Count> {
+        let all = self.all(selector.filter()).await?;
+        let patched: Vec<_> = all
+            .into_iter()
+            .map(|record| patched(record, patch))
+            .collect();
+        let (first, second) = patched.split_at(patched.len() / 2);
+        self.inner.upsert(first).await?;
+        tokio::time::sleep(A_MOMENT).await;
+        self.inner.upsert(second).await?;
+        Ok(u64::try_from(patched.len()).map_or(Count::Unknown, Count::Exact))
+    }
+}
+
 /// Between two steps of a writer that takes no turn.
 const A_MOMENT: Duration = Duration::from_millis(4);
 
@@ -121,6 +167,7 @@ impl Collection for FaultyCollection {
     }
 
     async fn upsert(&self, records: &[Record]) -> Result<()> {
+        self.written();
         let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
         self.remember_keys(Change::WrittenOver, &keys).await?;
         match self.fault {
@@ -140,6 +187,7 @@ impl Collection for FaultyCollection {
     }
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
+        self.written();
         self.remember_keys(Change::Deleted, keys).await?;
         match (self.fault, keys) {
             (Fault::DeletesFirstKeyOnly, [first, ..]) => {
@@ -154,7 +202,15 @@ impl Collection for FaultyCollection {
     }
 
     async fn search(&self, leg: &Leg) -> Result<Found> {
-        self.leg(leg).await
+        if self.fault != Fault::CachesAnswers {
+            return self.leg(leg).await;
+        }
+        if let Some(found) = self.answered(leg) {
+            return Ok(found);
+        }
+        let found = self.leg(leg).await?;
+        self.answers().push((leg.clone(), found.clone()));
+        Ok(found)
     }
 
     async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
@@ -197,11 +253,14 @@ impl Collection for FaultyCollection {
     }
 
     async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+        self.written();
         self.remember(Change::Deleted, selector.filter()).await?;
         self.remember(Change::WrittenOver, selector.filter())
             .await?;
         match self.fault {
-            Fault::UnorderedWriters => self.replace_in_steps(selector, with).await,
+            Fault::UnorderedWriters | Fault::TearsWrites => {
+                self.replace_in_steps(selector, with).await
+            }
             Fault::LeavesStaleTail => {
                 self.inner.upsert(with).await?;
                 Ok(Replaced::new(Count::Exact(0), with.len()))
@@ -226,7 +285,33 @@ impl Collection for FaultyCollection {
         }
     }
 
+    async fn replace_if(
+        &self,
+        selector: &NarrowFilter,
+        with: &[Record],
+        expected: &Expected,
+    ) -> Result<Option<Replaced>> {
+        let replaces_otherwise = matches!(
+            self.fault,
+            Fault::UnorderedWriters
+                | Fault::LeavesStaleTail
+                | Fault::ReplacesInTwoSteps
+                | Fault::LandsLate
+                | Fault::LosesLastOfBatch
+                | Fault::TearsWrites
+        );
+        if replaces_otherwise {
+            return self.replace(selector, with).await.map(Some);
+        }
+        self.written();
+        self.inner.replace_if(selector, with, expected).await
+    }
+
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+        self.written();
+        if self.fault == Fault::TearsWrites {
+            return self.delete_in_halves(selector).await;
+        }
         self.remember(Change::Deleted, selector.filter()).await?;
         self.come_between().await;
         match self.fault {
@@ -262,9 +347,11 @@ impl Collection for FaultyCollection {
         selector: &NarrowFilter,
         patch: &MetadataPatch,
     ) -> Result<Count> {
+        self.written();
         self.remember(Change::Updated, selector.filter()).await?;
         self.come_between().await;
         match self.fault {
+            Fault::TearsWrites => self.update_in_halves(selector, patch).await,
             Fault::UpdateDoesNothing => self.inner.count(selector.filter()).await,
             Fault::PatchKeepsRemovedKeys => {
                 let set = patch

@@ -4,14 +4,17 @@
 //! caught by every case that names it.
 
 mod collection;
+mod forgetting;
 mod ghosts;
 mod grammar;
+mod kept;
 mod legs;
 mod meaning;
 mod records;
 mod store;
 mod words;
 
+pub use kept::Kept;
 pub use store::FaultyStore;
 
 /// One way to be wrong.
@@ -168,11 +171,47 @@ pub enum Fault {
     ShortAndComplete,
     /// Keys of metadata are kept in letters, digits and underscores alone.
     RenamesOddKeys,
+    /// Of a store that is opened again, the collections are there and the records are not.
+    ForgetsAll,
+    /// The last write before a store was closed is undone when it is opened again.
+    LosesLastWrite,
+    /// What was written since a store was opened is lost unless it is closed.
+    WritesWhenClosed,
+    /// What was deleted or replaced is there again when a store is opened again.
+    KeepsDeleted,
+    /// Metadata that was changed in place is as it was when a store is opened again.
+    UndoesPatches,
+    /// A collection that was dropped is there again when a store is opened again.
+    RevivesDropped,
+    /// Vectors have lost half of their bits when a store is opened again.
+    RoundsVectors,
+    /// A collection lacks its last declared field when its store is opened again.
+    ForgetsFields,
+    /// Nothing is found by words when a store is opened again.
+    ForgetsWords,
+    /// Equal scores come the other way round when a store is opened again.
+    TurnsTies,
+    /// Replaces, updates and deletes are done in two halves, and a writer can die between them.
+    TearsWrites,
+    /// A replace that is told what it expects does not look.
+    IgnoresExpected,
+    /// A handle answers a search that it has answered before as it did, until it writes itself.
+    CachesAnswers,
+    /// A store that one process may have open is opened by a second.
+    LetsAnotherProcessIn,
+    /// A store that one process may have open stays locked when that is killed.
+    KeepsLockOfTheDead,
+    /// Two of five of the nearest vectors are not found.
+    MissesNeighbours,
+    /// One of the nearest is not found, though all are promised.
+    MissesOneNeighbour,
+    /// Dense scores are rounded, as those of shortened vectors are.
+    ScoresByCode,
 }
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 73] = [
+    pub const ALL: [Self; 91] = [
         Self::IgnoresFilter,
         Self::DropsAll,
         Self::InComparesListAsOne,
@@ -246,5 +285,23 @@ impl Fault {
         Self::UnorderedWriters,
         Self::RenamesOddKeys,
         Self::ShortAndComplete,
+        Self::ForgetsAll,
+        Self::LosesLastWrite,
+        Self::WritesWhenClosed,
+        Self::KeepsDeleted,
+        Self::UndoesPatches,
+        Self::RevivesDropped,
+        Self::RoundsVectors,
+        Self::ForgetsFields,
+        Self::ForgetsWords,
+        Self::TurnsTies,
+        Self::TearsWrites,
+        Self::IgnoresExpected,
+        Self::CachesAnswers,
+        Self::LetsAnotherProcessIn,
+        Self::KeepsLockOfTheDead,
+        Self::MissesNeighbours,
+        Self::MissesOneNeighbour,
+        Self::ScoresByCode,
     ];
 }

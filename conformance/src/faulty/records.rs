@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use shelfward_core::{MetadataKey, Record, Scalar, StoredRecord, Value};
+use shelfward_core::{MetadataKey, MetadataPatch, Record, Scalar, StoredRecord, Value};
 
 /// Integers as a store that knows only floats gives them back.
 pub(super) fn round(record: &mut StoredRecord) {
@@ -34,4 +34,12 @@ pub(super) fn rename(record: &mut StoredRecord) {
 
 pub(super) fn but_the_last(records: &[Record]) -> &[Record] {
     records.split_last().map_or(records, |(_, before)| before)
+}
+
+/// A record to be written with other metadata.
+pub(super) fn patched(record: StoredRecord, patch: &MetadataPatch) -> Record {
+    let vector = record.vector.unwrap_or_else(|| Arc::from([]));
+    let mut patched = Record::new(record.key, vector).with_metadata(patch.apply(&record.metadata));
+    patched.text = record.text;
+    patched
 }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use shelfward_core::capabilities::{Full, Replace};
+use shelfward_core::capabilities::{Dense, Full, Replace};
 use shelfward_core::{
     Capabilities, Collection, CollectionName, CollectionSpec, ErrorKind, Metric, Operation, Result,
     StoreError, VectorStore, async_trait,
@@ -43,6 +43,9 @@ impl FaultyStore {
     fn restrict(&self, mut can: Capabilities) -> Capabilities {
         if self.fault == Fault::ShortAndComplete {
             can.full = Full::NotPromised;
+        }
+        if matches!(self.fault, Fault::MissesNeighbours | Fault::ScoresByCode) {
+            can.dense = Dense::Approximate { min_recall: 0.9 };
         }
         if !self.transactions {
             can.replace = Replace::DeleteThenWrite;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use shelfward_core::capabilities::{Counting, Full, Lexical, Replace, Scoring, Words};
+use shelfward_core::capabilities::{Counting, Dense, Full, Lexical, Replace, Scoring, Words};
 use shelfward_core::filter::{FilterSupport, key};
 use shelfward_core::{
     Ask, Capabilities, Collection, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind,
@@ -40,12 +40,14 @@ pub(crate) enum Weakness {
     NotFull,
     /// Of equal scores the last key comes first.
     TiesBackwards,
+    /// One of ten of the nearest is missed where there are many.
+    Approximate,
 }
 
 const EVERYTHING: usize = 100_000;
 
 impl Weakness {
-    pub(crate) const ALL: [Self; 20] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::NoLexicalLeg,
         Self::NoPrefixes,
         Self::OwnScores,
@@ -66,6 +68,7 @@ impl Weakness {
         Self::SmallTexts,
         Self::NotFull,
         Self::TiesBackwards,
+        Self::Approximate,
     ];
 
     fn lessen(self, can: &mut Capabilities) {
@@ -109,6 +112,7 @@ impl Weakness {
             Self::SmallBatches => can.max_batch = Some(7),
             Self::SmallTexts => can.max_text_bytes = Some(40_000),
             Self::NotFull => can.full = Full::NotPromised,
+            Self::Approximate => can.dense = Dense::Approximate { min_recall: 0.85 },
             Self::TiesBackwards => {}
         }
     }
@@ -328,6 +332,17 @@ impl Collection for WeakCollection {
                 let mut found = self.inner.search(&wide).await?;
                 found.hits.retain(|hit| leg.filter.matches(&hit.metadata));
                 Ok(Found::new(found.hits, End::Unknown))
+            }
+            Weakness::Approximate if !lexical => {
+                let mut found = self.inner.search(&leg.with_top_k(leg.top_k + 1)).await?;
+                let many = self.inner.count(&Filter::everything()).await?;
+                if many.exact().is_some_and(|many| many > 500)
+                    && found.hits.len() > leg.top_k.max(8)
+                {
+                    found.hits.remove(7);
+                }
+                found.hits.truncate(leg.top_k);
+                Ok(found)
             }
             Weakness::TiesBackwards => {
                 let mut found = self.inner.search(&leg.with_top_k(EVERYTHING)).await?;

@@ -43,7 +43,7 @@ pub(crate) enum Length {
 
 impl Length {
     // One float for each row: what is not a length stands where no length is.
-    const DEAD: f32 = -1.0;
+    pub(crate) const DEAD: f32 = -1.0;
 
     pub(crate) fn of(length: f64, zero_is_bounded: bool) -> f32 {
         let bounded = LENGTHS.contains(&length) || (zero_is_bounded && length == 0.0);
@@ -53,10 +53,6 @@ impl Length {
         )]
         let rounded = length as f32;
         if bounded { rounded } else { f32::INFINITY }
-    }
-
-    pub(crate) fn dead() -> f32 {
-        Self::DEAD
     }
 
     pub(crate) fn read(held: f32) -> Self {

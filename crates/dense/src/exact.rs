@@ -2,55 +2,55 @@
 
 use shelfward_core::Metric;
 
+use crate::line::{FLOATS, Line};
+
 /// A query and what its scores need of it.
-#[derive(Clone, Copy)]
-pub(crate) struct ExactQuery<'q> {
+pub(crate) struct ExactQuery {
     metric: Metric,
-    vector: &'q [f32],
+    lines: Vec<Line>,
     length: f64,
 }
 
-impl<'q> ExactQuery<'q> {
-    pub(crate) fn new(metric: Metric, vector: &'q [f32]) -> Self {
-        let length = length(vector.iter().copied());
+impl ExactQuery {
+    pub(crate) fn new(metric: Metric, query: &[f32]) -> Self {
+        let lines: Vec<Line> = crate::line::lines(query).collect();
         Self {
             metric,
-            vector,
-            length,
+            length: length(&lines),
+            lines,
         }
     }
 
-    /// The score of a vector; higher is better.
-    pub(crate) fn score(&self, vector: impl Iterator<Item = f32> + Clone) -> f64 {
+    /// The score of a row; higher is better.
+    pub(crate) fn score(&self, row: &[Line]) -> f64 {
         let score = match self.metric {
-            Metric::Dot => self.dot(vector),
-            Metric::Euclidean => {
-                let differences = self.pairs(vector).map(|(a, b)| a - b);
-                -differences.map(|d| d * d).sum::<f64>().sqrt()
-            }
+            Metric::Dot => self.dot(row),
+            Metric::Euclidean => -sum(&self.lines, row, |a, b| (a - b) * (a - b)).sqrt(),
             // Rounding may carry a cosine past its bounds.
-            _ => {
-                let both = self.length * length(vector.clone());
-                (self.dot(vector) / both).clamp(-1.0, 1.0)
-            }
+            _ => (self.dot(row) / (self.length * length(row))).clamp(-1.0, 1.0),
         };
         // Minus zero would be ordered as another score than zero.
         score + 0.0
     }
 
-    fn dot(&self, vector: impl Iterator<Item = f32>) -> f64 {
-        self.pairs(vector).map(|(a, b)| a * b).sum()
-    }
-
-    fn pairs(&self, vector: impl Iterator<Item = f32>) -> impl Iterator<Item = (f64, f64)> {
-        let both = self.vector.iter().zip(vector);
-        both.map(|(a, b)| (f64::from(*a), f64::from(b)))
+    fn dot(&self, row: &[Line]) -> f64 {
+        sum(&self.lines, row, |a, b| a * b)
     }
 }
 
-// Sums of 32-bit products in 64 bits: exact enough that equal vectors have equal scores whatever
-// their order, and that nothing overflows.
-pub(crate) fn length(vector: impl Iterator<Item = f32>) -> f64 {
-    let squares = vector.map(|x| f64::from(x) * f64::from(x));
-    squares.sum::<f64>().sqrt()
+pub(crate) fn length(row: &[Line]) -> f64 {
+    sum(row, row, |a, b| a * b).sqrt()
+}
+
+// Sums of 32-bit numbers in 64 bits: exact enough that equal vectors have equal scores whatever their
+// place, and that nothing overflows. One sum for each place of a line, so that no addition waits for
+// the one before it.
+fn sum(a: &[Line], b: &[Line], term: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut sums = [0.0_f64; FLOATS];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a.0).zip(b.0) {
+            *sum += term(f64::from(a), f64::from(b));
+        }
+    }
+    sums.iter().sum()
 }

@@ -82,14 +82,14 @@ impl Matrix {
         let vector = vector.get(..self.width).unwrap_or(vector);
         let slot = slot as usize;
         if slot >= self.lengths.len() {
-            self.lengths.resize(slot + 1, Length::dead());
+            self.lengths.resize(slot + 1, Length::DEAD);
         }
+        self.rows.set(slot, lines(vector), Line::ZERO);
         let zero_is_bounded = self.metric != Metric::Cosine;
-        let length = Length::of(length(vector.iter().copied()), zero_is_bounded);
+        let length = Length::of(self.rows.row(slot).map_or(0.0, length), zero_is_bounded);
         if let Some(held) = self.lengths.get_mut(slot) {
             *held = length;
         }
-        self.rows.set(slot, lines(vector), Line::ZERO);
         if let Some(quantized) = &mut self.quantized {
             let (bytes, scale) = quantized::row(vector);
             quantized.rows.set(slot, bytes, Bytes::ZERO);
@@ -105,7 +105,7 @@ impl Matrix {
     /// Empties a slot.
     pub fn remove(&mut self, slot: u32) {
         if let Some(length) = self.lengths.get_mut(slot as usize) {
-            *length = Length::dead();
+            *length = Length::DEAD;
         }
     }
 
@@ -116,34 +116,42 @@ impl Matrix {
 
     /// A copy of the vector in a slot, as it was given.
     pub fn vector(&self, slot: u32) -> Option<Arc<[f32]>> {
-        Some(self.numbers(slot)?.collect())
+        let lines = self.row(slot)?;
+        Some(
+            lines
+                .iter()
+                .flat_map(|line| line.0)
+                .take(self.width)
+                .collect(),
+        )
     }
 
-    /// The numbers of the vector in a slot.
-    pub(crate) fn numbers(&self, slot: u32) -> Option<impl Iterator<Item = f32> + Clone> {
+    /// The vector in a slot, in lines.
+    pub(crate) fn row(&self, slot: u32) -> Option<&[Line]> {
         let length = *self.lengths.get(slot as usize)?;
         let row = self.rows.row(slot as usize)?;
-        (Length::read(length) != Length::Dead)
-            .then(|| row.iter().flat_map(|line| line.0).take(self.width))
+        (Length::read(length) != Length::Dead).then_some(row)
     }
 }
 
-/// Rows of equal length in blocks of about a megabyte, so that growing copies no more than one.
+/// Rows of equal length in blocks of some megabytes, so that growing copies no more than one.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks<T> {
     blocks: Vec<Vec<T>>,
     pub(crate) row_len: usize,
-    pub(crate) rows_in_block: usize,
+    /// The number of rows in a block, as a power of two.
+    pub(crate) rows_log2: u32,
 }
 
 impl<T: Copy> Blocks<T> {
     fn new(row_len: usize) -> Self {
-        const BLOCK_BYTES: usize = 1 << 20;
+        const BLOCK_BYTES: usize = 32 << 20;
         let row_len = row_len.max(1);
+        let rows = (BLOCK_BYTES / (row_len * size_of::<T>())).max(1);
         Self {
             blocks: Vec::new(),
             row_len,
-            rows_in_block: (BLOCK_BYTES / (row_len * size_of::<T>())).max(1),
+            rows_log2: rows.ilog2(),
         }
     }
 
@@ -153,12 +161,12 @@ impl<T: Copy> Blocks<T> {
     }
 
     fn set(&mut self, row: usize, values: impl Iterator<Item = T>, empty: T) {
-        let (block, in_block) = (row / self.rows_in_block, row % self.rows_in_block);
+        let (block, in_block) = (row >> self.rows_log2, self.in_block(row));
         while self.blocks.len() <= block {
             self.blocks.push(Vec::new());
         }
         // A block is filled up to its end before the next begins, unless slots are left out.
-        let whole = self.rows_in_block * self.row_len;
+        let whole = self.row_len << self.rows_log2;
         for earlier in self.blocks.iter_mut().take(block) {
             if earlier.len() < whole {
                 earlier.resize(whole, empty);
@@ -179,15 +187,18 @@ impl<T: Copy> Blocks<T> {
 
     /// The row of a number.
     pub(crate) fn row(&self, row: usize) -> Option<&[T]> {
-        self.rows(row, row + 1)
+        let start = self.in_block(row) * self.row_len;
+        let block = self.blocks.get(row >> self.rows_log2)?;
+        block.get(start..start + self.row_len)
     }
 
-    /// Neighbouring rows of one block.
-    pub(crate) fn rows(&self, from: usize, to: usize) -> Option<&[T]> {
-        let (block, start) = (from / self.rows_in_block, from % self.rows_in_block);
-        let start = start * self.row_len;
-        self.blocks
-            .get(block)?
-            .get(start..start + (to - from) * self.row_len)
+    /// A block, which holds the rows whose numbers begin alike.
+    pub(crate) fn block(&self, block: usize) -> &[T] {
+        self.blocks.get(block).map_or(&[], Vec::as_slice)
+    }
+
+    /// The place of a row in its block.
+    fn in_block(&self, row: usize) -> usize {
+        row & ((1 << self.rows_log2) - 1)
     }
 }

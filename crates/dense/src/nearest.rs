@@ -1,14 +1,13 @@
 use std::cmp::Ordering;
-use std::ops::Range;
 
 use rayon::prelude::*;
 use shelfward_core::Metric;
 
 use crate::bound::{Bounds, LENGTHS, Length, TINY, UNIT, sum_error};
 use crate::exact::ExactQuery;
-use crate::line::{Line, lines};
+use crate::line::{Bytes, Line, lines};
 use crate::matrix::{Matrix, QuantizedRows};
-use crate::quantized::QuantizedQuery;
+use crate::quantized::{QuantizedQuery, RowScale};
 use crate::simd::{Kernels, kernels};
 use crate::top::{Floor, best};
 
@@ -17,16 +16,14 @@ use crate::top::{Floor, best};
 pub enum Among<'a> {
     /// Every slot that holds a vector.
     All,
-    /// Those in these ranges, which are in order and share no slot.
-    Ranges(&'a [Range<u32>]),
+    /// These, which are in order and named once each.
+    Slots(&'a [u32]),
 }
 
 /// Rows that are bounded in one call.
-const BLOCK: usize = 256;
+const GROUP: usize = 256;
 /// Reading less than this is done before other threads have begun.
 const WORTH_SHARING: usize = 4 << 20;
-/// How many ranges ahead the machine is told of.
-const AHEAD: usize = 8;
 
 impl Matrix {
     /// The `k` nearest vectors with their scores, the best first, equal scores as `ties` orders them.
@@ -56,28 +53,34 @@ impl Matrix {
         if k == 0 || query.len() != self.width() {
             return Vec::new();
         }
-        let mut ranges = self.ranges(among);
+        let end = u32::try_from(self.slots()).unwrap_or(u32::MAX);
+        let mut left = match among {
+            Among::All => Left::All(end),
+            Among::Slots(slots) => Left::Given(
+                slots
+                    .get(..slots.partition_point(|s| *s < end))
+                    .unwrap_or_default(),
+            ),
+        };
         let exact = ExactQuery::new(self.metric, query);
         // What has no direction, or is too long or short to be bounded, is compared exactly.
-        let bounded = FastQuery::new(self.metric, query);
-        if let Some(fast) = &bounded {
-            let rows: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        if let Some(fast) = FastQuery::new(self.metric, query) {
             if let Some(quantized) = &self.quantized
-                && rows > (4 * k).max(BLOCK)
+                && left.len() > (4 * k).max(GROUP)
             {
-                ranges = scan(
-                    &QuantizedPass::new(self, quantized, fast, kernels),
-                    &ranges,
-                    k,
-                );
+                let pass = QuantizedPass::new(self, quantized, &fast, kernels);
+                left = Left::Found(scan(&pass, &left, k));
             }
-            let rows: usize = ranges.iter().map(ExactSizeIterator::len).sum();
-            if rows > 2 * k {
-                ranges = scan(&FloatPass::new(self, fast, kernels), &ranges, k);
+            if left.len() > 2 * k {
+                left = Left::Found(scan(&FloatPass::new(self, &fast, kernels), &left, k));
             }
         }
-        let slots = ranges.into_iter().flatten();
-        best(self.scores(&exact, slots), k, ties)
+        let scored = match left {
+            Left::All(end) => self.scores(&exact, 0..end),
+            Left::Given(slots) => self.scores(&exact, slots.iter().copied()),
+            Left::Found(slots) => self.scores(&exact, slots.into_iter()),
+        };
+        best(scored, k, ties)
     }
 
     /// The exact scores of these slots, the `k` best first; a slot that is empty is left out.
@@ -92,19 +95,27 @@ impl Matrix {
         best(self.scores(&exact, slots.into_iter()), k, ties)
     }
 
-    fn scores(&self, query: &ExactQuery<'_>, slots: impl Iterator<Item = u32>) -> Vec<(u32, f64)> {
-        let scored = slots.filter_map(|slot| Some((slot, query.score(self.numbers(slot)?))));
+    fn scores(&self, query: &ExactQuery, slots: impl Iterator<Item = u32>) -> Vec<(u32, f64)> {
+        let scored = slots.filter_map(|slot| Some((slot, query.score(self.row(slot)?))));
+        // A zero vector has no cosine.
         scored.filter(|(_, score)| !score.is_nan()).collect()
     }
+}
 
-    fn ranges(&self, among: Among<'_>) -> Vec<Range<u32>> {
-        let end = u32::try_from(self.slots()).unwrap_or(u32::MAX);
-        match among {
-            Among::All => std::iter::once(0..end).collect(),
-            Among::Ranges(ranges) => {
-                let clipped = ranges.iter().map(|r| r.start.min(end)..r.end.min(end));
-                clipped.filter(|range| !range.is_empty()).collect()
-            }
+/// The rows that are still to be looked at, in order.
+enum Left<'a> {
+    /// From 0 up to this.
+    All(u32),
+    Given(&'a [u32]),
+    Found(Vec<u32>),
+}
+
+impl Left<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::All(end) => *end as usize,
+            Self::Given(slots) => slots.len(),
+            Self::Found(slots) => slots.len(),
         }
     }
 }
@@ -119,7 +130,7 @@ struct FastQuery {
 
 impl FastQuery {
     fn new(metric: Metric, query: &[f32]) -> Option<Self> {
-        let length = crate::exact::length(query.iter().copied());
+        let length = crate::exact::length(&lines(query).collect::<Vec<_>>());
         let cosine = metric == Metric::Cosine;
         #[expect(
             clippy::cast_possible_truncation,
@@ -146,11 +157,11 @@ impl FastQuery {
 
 /// One way of bounding rows.
 trait Pass: Sync {
-    /// Bounds neighbouring rows of one block of the matrix.
-    fn bound(&self, slots: Range<u32>, out: &mut [Bounds]);
-    /// Tells the machine that a row will be bounded soon.
-    fn prefetch(&self, slot: u32);
-    fn rows_in_block(&self) -> usize;
+    /// Bounds rows of one block of the matrix: those at the places `at` in it, whose slots are the
+    /// block's first and the place.
+    fn bound(&self, block: usize, at: &[u32], out: &mut [Bounds]);
+    /// The number of rows in a block, as a power of two.
+    fn rows_log2(&self) -> u32;
     fn row_bytes(&self) -> usize;
 }
 
@@ -190,32 +201,27 @@ impl<'a> FloatPass<'a> {
 }
 
 impl Pass for FloatPass<'_> {
-    fn bound(&self, slots: Range<u32>, out: &mut [Bounds]) {
-        let (from, to) = (slots.start as usize, slots.end as usize);
-        let mut sums = [0.0_f32; BLOCK];
-        let sums = sums.get_mut(..to - from).unwrap_or_default();
-        let rows = self.matrix.rows.rows(from, to).unwrap_or_default();
+    fn bound(&self, block: usize, at: &[u32], out: &mut [Bounds]) {
+        let mut sums = [0.0_f32; GROUP];
+        let rows = self.matrix.rows.block(block);
         match self.metric {
-            Metric::Euclidean => (self.kernels.squares)(&self.query, rows, sums),
-            _ => (self.kernels.dots)(&self.query, rows, sums),
+            Metric::Euclidean => (self.kernels.squares)(&self.query, rows, at, &mut sums),
+            _ => (self.kernels.dots)(&self.query, rows, at, &mut sums),
         }
-        let lengths = self.matrix.lengths.get(from..to).unwrap_or_default();
-        for ((out, sum), length) in out.iter_mut().zip(sums).zip(lengths) {
-            *out = match Length::read(*length) {
-                Length::Known(length) => self.bounds(*sum, length),
+        let first = block << self.rows_log2();
+        let lengths = self.matrix.lengths.get(first..).unwrap_or_default();
+        for ((out, sum), at) in out.iter_mut().zip(sums).zip(at) {
+            let length = lengths.get(*at as usize).copied();
+            *out = match Length::read(length.unwrap_or(Length::DEAD)) {
+                Length::Known(length) => self.bounds(sum, length),
                 Length::Odd => Bounds::ANY,
                 Length::Dead => Bounds::NONE,
             };
         }
     }
 
-    fn prefetch(&self, slot: u32) {
-        let row = self.matrix.rows.row(slot as usize);
-        (self.kernels.prefetch)(row.unwrap_or_default());
-    }
-
-    fn rows_in_block(&self) -> usize {
-        self.matrix.rows.rows_in_block
+    fn rows_log2(&self) -> u32 {
+        self.matrix.rows.rows_log2
     }
 
     fn row_bytes(&self) -> usize {
@@ -254,7 +260,7 @@ impl<'a> QuantizedPass<'a> {
 impl QuantizedPass<'_> {
     // With x' and q' the quantized vectors, q·x − q'·x' = q·(x − x') + (q − q')·x', and the length of
     // x' is at most that of x and of its error. What is added for each is rounding.
-    fn bounds(&self, sum: i32, row: crate::quantized::RowScale, length: f32) -> Bounds {
+    fn bounds(&self, sum: i32, row: RowScale, length: f32) -> Bounds {
         #[expect(
             clippy::cast_precision_loss,
             reason = "rounding is counted in the error"
@@ -280,59 +286,79 @@ impl QuantizedPass<'_> {
 }
 
 impl Pass for QuantizedPass<'_> {
-    fn bound(&self, slots: Range<u32>, out: &mut [Bounds]) {
-        let (from, to) = (slots.start as usize, slots.end as usize);
-        let mut sums = [0_i32; BLOCK];
-        let sums = sums.get_mut(..to - from).unwrap_or_default();
-        let rows = self.rows.rows.rows(from, to).unwrap_or_default();
-        (self.kernels.quantized)(&self.query.words, rows, sums);
-        let lengths = self.lengths.get(from..to).unwrap_or_default();
-        let scales = self.rows.scales.get(from..to).unwrap_or_default();
-        for (((out, sum), length), scale) in out.iter_mut().zip(sums).zip(lengths).zip(scales) {
-            *out = match Length::read(*length) {
-                Length::Known(length) => self.bounds(*sum, *scale, length),
+    fn bound(&self, block: usize, at: &[u32], out: &mut [Bounds]) {
+        let mut sums = [0_i32; GROUP];
+        let rows = self.rows.rows.block(block);
+        (self.kernels.quantized)(&self.query.words, rows, at, &mut sums);
+        let first = block << self.rows_log2();
+        let lengths = self.lengths.get(first..).unwrap_or_default();
+        let scales = self.rows.scales.get(first..).unwrap_or_default();
+        for ((out, sum), at) in out.iter_mut().zip(sums).zip(at) {
+            let at = *at as usize;
+            let (length, scale) = (lengths.get(at).copied(), scales.get(at).copied());
+            *out = match Length::read(length.unwrap_or(Length::DEAD)) {
+                Length::Known(length) => self.bounds(sum, scale.unwrap_or_default(), length),
                 Length::Odd => Bounds::ANY,
                 Length::Dead => Bounds::NONE,
             };
         }
     }
 
-    fn prefetch(&self, slot: u32) {
-        let row = self.rows.rows.row(slot as usize);
-        (self.kernels.prefetch_bytes)(row.unwrap_or_default());
-    }
-
-    fn rows_in_block(&self) -> usize {
-        self.rows.rows.rows_in_block
+    fn rows_log2(&self) -> u32 {
+        self.rows.rows.rows_log2
     }
 
     fn row_bytes(&self) -> usize {
-        self.rows.rows.row_len * size_of::<crate::line::Bytes>()
+        self.rows.rows.row_len * size_of::<Bytes>()
     }
 }
 
-/// The rows that may be among the `k` best, each as a range.
-fn scan<P: Pass>(pass: &P, ranges: &[Range<u32>], k: usize) -> Vec<Range<u32>> {
-    let rows: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+/// The rows that may be among the `k` best, in order.
+fn scan<P: Pass>(pass: &P, left: &Left<'_>, k: usize) -> Vec<u32> {
     let threads = rayon::current_num_threads();
-    let part = if threads > 1 && rows.saturating_mul(pass.row_bytes()) > WORTH_SHARING {
-        // More parts than threads, so that one that is held up does not hold up all.
-        split(ranges, rows.div_ceil(threads * 4))
-            .par_iter()
-            .map(|part| scan_part(pass, part, k))
-            .reduce_with(Part::join)
-            .unwrap_or_else(|| Part::new(k))
+    let rows = left.len();
+    let shared = threads > 1 && rows.saturating_mul(pass.row_bytes()) > WORTH_SHARING;
+    // More parts than threads, so that one that is held up does not hold up all.
+    let part_len = if shared {
+        rows.div_ceil(threads * 4)
     } else {
-        scan_part(pass, ranges, k)
+        rows
     };
-    let floor = part.floor.get();
-    let reaching = part
-        .reached
-        .into_iter()
-        .filter(|(_, ceiling)| *ceiling >= floor);
-    reaching
-        .map(|(slot, _)| slot..slot.saturating_add(1))
-        .collect()
+    let parts: Vec<Part> = match left {
+        Left::All(end) => {
+            let step = u32::try_from(part_len.max(1)).unwrap_or(u32::MAX);
+            let part = |n: u32| {
+                let start = n.saturating_mul(step);
+                scan_part(pass, start..start.saturating_add(step).min(*end), k)
+            };
+            let count = end.div_ceil(step);
+            if shared {
+                (0..count).into_par_iter().map(part).collect()
+            } else {
+                (0..count).map(part).collect()
+            }
+        }
+        Left::Given(slots) => scan_slots(pass, slots, part_len, k),
+        Left::Found(slots) => scan_slots(pass, slots, part_len, k),
+    };
+    let mut floor = Floor::new(k);
+    let mut reached = Vec::new();
+    for part in parts {
+        floor.merge(part.floor);
+        reached.extend(part.reached);
+    }
+    let floor = floor.get();
+    let reaching = reached.into_iter().filter(|(_, ceiling)| *ceiling >= floor);
+    reaching.map(|(slot, _)| slot).collect()
+}
+
+fn scan_slots<P: Pass>(pass: &P, slots: &[u32], part_len: usize, k: usize) -> Vec<Part> {
+    let part = |slots: &[u32]| scan_part(pass, slots.iter().copied(), k);
+    if slots.len() > part_len {
+        slots.par_chunks(part_len.max(1)).map(part).collect()
+    } else {
+        vec![part(slots)]
+    }
 }
 
 /// What a part of a scan found.
@@ -342,79 +368,35 @@ struct Part {
     reached: Vec<(u32, f32)>,
 }
 
-impl Part {
-    fn new(k: usize) -> Self {
-        Self {
-            floor: Floor::new(k),
-            reached: Vec::new(),
+fn scan_part<P: Pass>(pass: &P, slots: impl Iterator<Item = u32>, k: usize) -> Part {
+    let mut part = Part {
+        floor: Floor::new(k),
+        reached: Vec::new(),
+    };
+    let in_block = (1_u32 << pass.rows_log2()) - 1;
+    let mut bounds = [Bounds::NONE; GROUP];
+    let mut group = [0_u32; GROUP];
+    let mut slots = slots.peekable();
+    while let Some(first) = slots.peek().copied() {
+        // As many as fit and lie in one block.
+        let mut len = 0;
+        let block = first & !in_block;
+        while let Some(place) = group.get_mut(len)
+            && let Some(slot) = slots.next_if(|slot| slot & !in_block == block)
+        {
+            *place = slot & in_block;
+            len += 1;
         }
-    }
-
-    fn join(mut self, other: Self) -> Self {
-        self.floor.merge(other.floor);
-        self.reached.extend(other.reached);
-        self
-    }
-}
-
-fn scan_part<P: Pass>(pass: &P, ranges: &[Range<u32>], k: usize) -> Part {
-    let mut part = Part::new(k);
-    let mut bounds = [Bounds::NONE; BLOCK];
-    for (at, range) in ranges.iter().enumerate() {
-        if let Some(ahead) = ranges.get(at + AHEAD) {
-            pass.prefetch(ahead.start);
-        }
-        for block in blocks(range.clone(), pass.rows_in_block()) {
-            let bounds = bounds.get_mut(..block.len()).unwrap_or_default();
-            pass.bound(block.clone(), bounds);
-            for (slot, bounds) in block.zip(bounds) {
-                if bounds.ceiling >= part.floor.get() && bounds.ceiling > f32::NEG_INFINITY {
-                    part.floor.raise(bounds.floor);
-                    part.reached.push((slot, bounds.ceiling));
-                }
+        let at = group.get(..len).unwrap_or_default();
+        pass.bound((block >> pass.rows_log2()) as usize, at, &mut bounds);
+        for (at, bounds) in at.iter().zip(&bounds) {
+            if bounds.ceiling >= part.floor.get() && bounds.ceiling > f32::NEG_INFINITY {
+                part.floor.raise(bounds.floor);
+                part.reached.push((block | at, bounds.ceiling));
             }
         }
     }
     part
-}
-
-/// A range cut where the matrix's blocks end, and into pieces of at most [`BLOCK`] rows.
-fn blocks(range: Range<u32>, rows_in_block: usize) -> impl Iterator<Item = Range<u32>> {
-    let mut at = range.start;
-    std::iter::from_fn(move || {
-        if at >= range.end {
-            return None;
-        }
-        let to_end = rows_in_block - at as usize % rows_in_block;
-        let len = u32::try_from(to_end.min(BLOCK)).unwrap_or(1);
-        let block = at..range.end.min(at.saturating_add(len));
-        at = block.end;
-        Some(block)
-    })
-}
-
-/// Ranges in parts of about so many rows.
-fn split(ranges: &[Range<u32>], rows: usize) -> Vec<Vec<Range<u32>>> {
-    let rows = u32::try_from(rows.max(1)).unwrap_or(u32::MAX);
-    let mut parts = vec![Vec::new()];
-    let mut room = rows;
-    for range in ranges {
-        let mut range = range.clone();
-        while !range.is_empty() {
-            let end = range.end.min(range.start.saturating_add(room));
-            if let Some(part) = parts.last_mut() {
-                part.push(range.start..end);
-            }
-            room -= end - range.start;
-            range.start = end;
-            if room == 0 {
-                parts.push(Vec::new());
-                room = rows;
-            }
-        }
-    }
-    parts.retain(|part| !part.is_empty());
-    parts
 }
 
 #[cfg(test)]
@@ -428,7 +410,8 @@ mod tests {
         let mut matrix = Matrix::new(metric, row.len(), true);
         matrix.set(0, row);
         let fast = FastQuery::new(metric, query).unwrap();
-        let score = ExactQuery::new(metric, query).score(row.iter().copied());
+        let lines: Vec<Line> = lines(row).collect();
+        let score = ExactQuery::new(metric, query).score(&lines);
         let truth = if metric == Metric::Euclidean {
             -(score * score)
         } else {
@@ -441,7 +424,7 @@ mod tests {
         ];
         for pass in passes {
             let mut bounds = [Bounds::NONE];
-            pass.bound(0..1, &mut bounds);
+            pass.bound(0, &[0], &mut bounds);
             let [Bounds { floor, ceiling }] = bounds;
             let holds = f64::from(floor) <= truth && truth <= f64::from(ceiling);
             assert!(holds, "{metric}: {floor} <= {truth} <= {ceiling}");

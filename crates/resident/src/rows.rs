@@ -1,5 +1,5 @@
 use std::collections::{BTreeMap, HashMap};
-use std::ops::{Bound, Range};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
@@ -306,9 +306,9 @@ impl Rows {
         match among {
             None => self.matrix.nearest(query, Among::All, top_k, ties),
             Some(slots) => {
-                let ranges = ranges(slots);
+                let slots = listed(slots);
                 self.matrix
-                    .nearest(query, Among::Ranges(&ranges), top_k, ties)
+                    .nearest(query, Among::Slots(&slots), top_k, ties)
             }
         }
     }
@@ -361,12 +361,9 @@ fn empty_postings(spec: &CollectionSpec) -> HashMap<MetadataKey, Postings> {
     keys.map(|key| (key, Postings::default())).collect()
 }
 
-/// The runs of a bitmap.
-fn ranges(slots: &RoaringBitmap) -> Vec<Range<u32>> {
-    let mut runs = slots.iter();
-    let mut ranges = Vec::new();
-    while let Some(run) = runs.next_range() {
-        ranges.push(*run.start()..run.end().saturating_add(1));
-    }
-    ranges
+/// The slots of a bitmap. Its iterator is faster from within than step by step, as `collect` goes.
+fn listed(slots: &RoaringBitmap) -> Vec<Slot> {
+    let mut list = Vec::with_capacity(usize::try_from(slots.len()).unwrap_or(0));
+    slots.iter().for_each(|slot| list.push(slot));
+    list
 }

@@ -1,7 +1,9 @@
+#[cfg(feature = "sqlite")]
+use shelfward_core::{ErrorKind, Operation, VectorStore};
 use shelfward_core::{Store, StoreError};
 
 /// The schemes that there are, with the cargo feature of each.
-const KNOWN: &str = "memory: (feature memory)";
+const KNOWN: &str = "memory: (feature memory), sqlite: (feature sqlite)";
 
 /// Why no store could be had from a URL.
 ///
@@ -45,6 +47,8 @@ pub enum ConnectError {
 /// | URL | store | feature |
 /// |---|---|---|
 /// | `memory:` | collections in this process, gone with it | `memory` |
+/// | `sqlite:library.db` | collections in a file, for all processes; what stands behind `?` are options | `sqlite` |
+/// | `sqlite::memory:` | the same without a file, gone with the store | `sqlite` |
 ///
 /// # Errors
 /// [`ConnectError`] for an unknown scheme, naming those there are, or one whose feature is off,
@@ -64,6 +68,7 @@ pub async fn connect(url: &str) -> Result<Store, ConnectError> {
     let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
     match scheme {
         "memory" => memory(rest),
+        "sqlite" => sqlite(rest).await,
         _ => {
             let scheme = scheme.chars().take(32).collect();
             Err(ConnectError::UnknownScheme {
@@ -94,8 +99,37 @@ fn memory(_: &str) -> Result<Store, ConnectError> {
     })
 }
 
+#[cfg(feature = "sqlite")]
+async fn sqlite(rest: &str) -> Result<Store, ConnectError> {
+    opened(rest, shelfward_sqlite::connect).await
+}
+
+#[cfg(not(feature = "sqlite"))]
+async fn sqlite(_: &str) -> Result<Store, ConnectError> {
+    Err(ConnectError::MissingFeature {
+        scheme: "sqlite",
+        feature: "sqlite",
+    })
+}
+
+/// Opens files away from the tasks of the runtime, which they would hold up.
+#[cfg(feature = "sqlite")]
+async fn opened<S: VectorStore + 'static>(
+    rest: &str,
+    open: fn(&str) -> shelfward_core::Result<S>,
+) -> Result<Store, ConnectError> {
+    let rest = rest.to_owned();
+    match tokio::task::spawn_blocking(move || open(&rest)).await {
+        Ok(opened) => Ok(Store::new(opened?)),
+        // It panicked, and its words may hold the path.
+        Err(_) => Err(StoreError::new(Operation::Connect, ErrorKind::Engine).into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::error::Error;
+
     use super::*;
 
     #[tokio::test]
@@ -104,22 +138,54 @@ mod tests {
             "postgres://ann:hunter2@host/db",
             "hunter2",
             "memory:hunter2",
+            "sqlite:/no-such-folder/hunter2/library.db",
+            "sqlite:library.db?hunter2=1",
+            "sqlite:library.db?synchronous=hunter2",
         ] {
-            let error = connect(secret).await.unwrap_err().to_string();
-            assert!(!error.contains("hunter2"), "{error}");
+            let error = connect(secret).await.unwrap_err();
+            assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+            let mut shown: Option<&dyn Error> = Some(&error);
+            while let Some(error) = shown {
+                assert!(!error.to_string().contains("hunter2"), "{error}");
+                shown = error.source();
+            }
         }
     }
 
-    #[cfg(not(feature = "memory"))]
+    #[tokio::test]
+    async fn an_unknown_scheme_names_those_there_are_with_their_features() {
+        let error = connect("nosuch:there").await.unwrap_err().to_string();
+        for known in ["memory: (feature memory)", "sqlite: (feature sqlite)"] {
+            assert!(error.contains(known), "{error}");
+        }
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[tokio::test]
+    async fn a_store_without_a_file_has_its_collections_to_itself() {
+        for url in ["sqlite::memory:"] {
+            let scheme = url.split(':').next().unwrap();
+            let store = connect(url).await.unwrap();
+            assert_eq!(store.kind(), scheme);
+            assert!(store.list().await.unwrap().is_empty());
+        }
+    }
+
+    #[cfg(not(all(feature = "memory", feature = "sqlite")))]
     #[tokio::test]
     async fn a_scheme_whose_adapter_is_not_built_in_names_the_feature() {
-        let error = connect("memory:").await.unwrap_err();
-        assert!(matches!(
-            error,
-            ConnectError::MissingFeature {
-                feature: "memory",
-                ..
-            }
-        ));
+        let missing: &[&str] = &[
+            #[cfg(not(feature = "memory"))]
+            "memory",
+            #[cfg(not(feature = "sqlite"))]
+            "sqlite",
+        ];
+        for scheme in missing {
+            let error = connect(&format!("{scheme}:")).await.unwrap_err();
+            let ConnectError::MissingFeature { feature, .. } = error else {
+                unreachable!("{scheme}: {error}");
+            };
+            assert_eq!(feature, *scheme);
+        }
     }
 }

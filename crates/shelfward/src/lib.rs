@@ -17,6 +17,9 @@ pub use shelfward_websearch as websearch;
 /// The in-memory store.
 #[cfg(feature = "memory")]
 pub use shelfward_memory as memory;
+/// Collections in a file.
+#[cfg(feature = "sqlite")]
+pub use shelfward_sqlite as sqlite;
 
 // Pages outside of this crate, whose samples must compile and pass too. A published crate does not
 // have them.
@@ -41,5 +44,4 @@ tested_pages! {
     limits: "docs/limits.md",
     capabilities: "docs/capabilities.md",
     port: "docs/port.md",
-    conformance: "docs/conformance.md",
 }

@@ -1,5 +1,6 @@
 //! The example `library`, run as a test: what it shows is what readers see.
 
+#![cfg(any(feature = "memory", feature = "sqlite"))]
 #![expect(clippy::unwrap_used, reason = "a test may end by a panic")]
 
 #[path = "../examples/library/story/mod.rs"]
@@ -8,18 +9,59 @@ mod story;
 use shelfward::library::Ran;
 use story::{Seen, Step};
 
-#[tokio::test]
-async fn each_reader_sees_what_they_may_after_each_step() {
-    let store = shelfward::connect("memory:").await.unwrap();
+/// The story on a store, told twice: the second time the library is there already.
+async fn told_twice(url: &str) {
+    let store = shelfward::connect(url).await.unwrap();
     let index = story::library(&store).await.unwrap();
-    let steps = story::tell(&index).await.unwrap();
+    let first = story::tell(&index).await.unwrap();
+    shows_what_it_is_to_show(&first);
+    let store = if url.ends_with("memory:") {
+        store
+    } else {
+        store.close().await.unwrap();
+        shelfward::connect(url).await.unwrap()
+    };
+    let index = story::library(&store).await.unwrap();
+    let second = story::tell(&index).await.unwrap();
+    shows_what_it_is_to_show(&second);
+    assert_eq!(answers(&first), answers(&second));
+    store.close().await.unwrap();
+}
 
-    let [filed, narrowed, replaced, removed, gone] = &steps[..] else {
+/// What each reader is answered, step by step.
+fn answers(steps: &[Step]) -> Vec<(&str, &str, Vec<(&str, f64)>)> {
+    let seen = steps.iter().flat_map(|step| &step.seen);
+    seen.map(|seen| {
+        let passages = seen.answer.passages.iter();
+        let passages = passages.map(|passage| (passage.id.as_str(), passage.score));
+        (seen.question, seen.reader, passages.collect())
+    })
+    .collect()
+}
+
+#[cfg(feature = "memory")]
+#[tokio::test]
+async fn on_the_memory_store() {
+    told_twice("memory:").await;
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn on_a_sqlite_file() {
+    told_twice("sqlite::memory:").await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("library.db");
+    told_twice(&format!("sqlite:{}", file.display())).await;
+}
+
+/// Each reader sees what they may after each step.
+fn shows_what_it_is_to_show(steps: &[Step]) {
+    let [filed, narrowed, replaced, removed, gone] = steps else {
         panic!("five steps, not {}", steps.len());
     };
     assert!(steps.iter().all(|step| !step.title.is_empty()));
     assert_eq!(filed.notes.len(), 7);
-    never_beyond_the_scope(&steps);
+    never_beyond_the_scope(steps);
 
     // Three readers, one question, three answers: two of them from equal ids in two tenants.
     assert_eq!(

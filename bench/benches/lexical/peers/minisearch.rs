@@ -1,9 +1,10 @@
 //! minisearch, run by Node in a process of its own that is told when to run a round.
 
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
+
+use shelfward_bench::process::Process;
 
 const VERSION: &str = "7.2.0";
 
@@ -12,11 +13,7 @@ pub(crate) fn name() -> String {
     format!("minisearch {VERSION}")
 }
 
-pub(crate) struct Minisearch {
-    child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-}
+pub(crate) struct Minisearch(Process);
 
 impl Minisearch {
     /// Starts it, or says what is missing.
@@ -27,42 +24,16 @@ impl Minisearch {
         let json = serde_json::json!({ "documents": documents, "queries": queries });
         std::fs::write(&input, json.to_string()).map_err(|e| e.to_string())?;
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/minisearch.mjs");
-        let mut child = Command::new("node")
-            .arg(script)
+        let mut node = Command::new("node");
+        node.arg(script)
             .arg(folder.join("node_modules/minisearch/dist/es/index.js"))
-            .arg(input)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|e| format!("no node: {e}"))?;
-        let (to, from) = (child.stdin.take(), child.stdout.take());
-        let (Some(to), Some(from)) = (to, from) else {
-            return Err("no node".to_owned());
-        };
-        Ok(Self {
-            child,
-            to,
-            from: BufReader::new(from),
-        })
+            .arg(input);
+        Process::new(&mut node).map(Self)
     }
 
     /// How long each query takes.
     pub(crate) fn round(&mut self) -> Vec<Duration> {
-        writeln!(self.to, "round").unwrap();
-        self.to.flush().unwrap();
-        let mut line = String::new();
-        self.from.read_line(&mut line).unwrap();
-        let millis: Vec<f64> = serde_json::from_str(&line).unwrap();
-        let duration = |millis: f64| Duration::from_secs_f64(millis / 1e3);
-        millis.into_iter().map(duration).collect()
-    }
-}
-
-impl Drop for Minisearch {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.0.round("round").unwrap()
     }
 }
 

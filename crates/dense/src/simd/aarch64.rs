@@ -4,17 +4,18 @@ use std::arch::aarch64::{
     float32x4_t, vaddq_f32, vaddvq_f32, vdupq_n_f32, vfmaq_f32, vld1q_f32, vsubq_f32,
 };
 
+use super::portable::picked;
 use crate::line::Line;
 
-pub(super) fn dots(query: &[Line], rows: &[Line], out: &mut [f32]) {
-    each_row(query, rows, out, |sum, q, r| {
+pub(super) fn dots(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+    each_row(query, rows, at, out, |sum, q, r| {
         // SAFETY: every 64-bit ARM has NEON.
         unsafe { vfmaq_f32(sum, q, r) }
     });
 }
 
-pub(super) fn squares(query: &[Line], rows: &[Line], out: &mut [f32]) {
-    each_row(query, rows, out, |sum, q, r| {
+pub(super) fn squares(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+    each_row(query, rows, at, out, |sum, q, r| {
         // SAFETY: every 64-bit ARM has NEON.
         unsafe {
             let difference = vsubq_f32(q, r);
@@ -27,10 +28,11 @@ pub(super) fn squares(query: &[Line], rows: &[Line], out: &mut [f32]) {
 fn each_row(
     query: &[Line],
     rows: &[Line],
+    at: &[u32],
     out: &mut [f32],
     add: impl Fn(float32x4_t, float32x4_t, float32x4_t) -> float32x4_t,
 ) {
-    for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
+    for (row, out) in picked(query.len(), rows, at).zip(out) {
         // SAFETY: every 64-bit ARM has NEON.
         let mut sums = unsafe { [vdupq_n_f32(0.0); 4] };
         for (q, r) in query.iter().zip(row) {

@@ -2,7 +2,7 @@
 //!
 //! This module holds the only `unsafe` of the workspace. There are two reasons for it, and no third:
 //! a function that was compiled for instructions is called after the machine was asked whether it has
-//! them, and a line is loaded into a register through a pointer to it. What each architecture answers
+//! them, and a line is loaded into a register, or announced to the machine, through a pointer to it. What each architecture answers
 //! is compared with the portable loops by tests, within the bounds that
 //! [`bound`](crate::bound) proves for any order of summing.
 
@@ -38,22 +38,20 @@ pub fn instructions() -> Instructions {
     kernels().instructions
 }
 
-/// The loops. Rows stand one behind another, each as long as the query; `out` has a place for each
-/// row.
+/// The loops. Rows stand one behind another, each as long as the query; those at the places `at` are
+/// looked at, and `out` has a place for each of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernels {
     pub(crate) instructions: Instructions,
     /// The dot product of the query and each row.
-    pub(crate) dots: fn(query: &[Line], rows: &[Line], out: &mut [f32]),
+    pub(crate) dots: Loop<Line, Line, f32>,
     /// The square of the distance between the query and each row.
-    pub(crate) squares: fn(query: &[Line], rows: &[Line], out: &mut [f32]),
+    pub(crate) squares: Loop<Line, Line, f32>,
     /// The dot product of the quantized query and each quantized row, exactly.
-    pub(crate) quantized: fn(query: &[Words], rows: &[Bytes], out: &mut [i32]),
-    /// Tells the machine that a row will be read soon.
-    pub(crate) prefetch: fn(row: &[Line]),
-    /// As `prefetch`, for a quantized row.
-    pub(crate) prefetch_bytes: fn(row: &[Bytes]),
+    pub(crate) quantized: Loop<Words, Bytes, i32>,
 }
+
+pub(crate) type Loop<Q, R, S> = fn(query: &[Q], rows: &[R], at: &[u32], out: &mut [S]);
 
 pub(crate) fn kernels() -> &'static Kernels {
     static KERNELS: OnceLock<Kernels> = OnceLock::new();
@@ -65,8 +63,6 @@ pub(crate) const PORTABLE: Kernels = Kernels {
     dots: portable::dots,
     squares: portable::squares,
     quantized: portable::quantized,
-    prefetch: |_| {},
-    prefetch_bytes: |_| {},
 };
 
 /// The loops of this architecture, where the machine has what they need.
@@ -76,11 +72,9 @@ fn native() -> Option<Kernels> {
     let there = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
     there.then_some(Kernels {
         instructions: Instructions::Avx2,
-        dots: |query, rows, out| unsafe { x86_64::dots(query, rows, out) },
-        squares: |query, rows, out| unsafe { x86_64::squares(query, rows, out) },
-        quantized: |query, rows, out| unsafe { x86_64::quantized(query, rows, out) },
-        prefetch: x86_64::prefetch,
-        prefetch_bytes: x86_64::prefetch,
+        dots: |query, rows, at, out| unsafe { x86_64::dots(query, rows, at, out) },
+        squares: |query, rows, at, out| unsafe { x86_64::squares(query, rows, at, out) },
+        quantized: |query, rows, at, out| unsafe { x86_64::quantized(query, rows, at, out) },
     })
 }
 

@@ -2,17 +2,23 @@
 
 use crate::line::{Bytes, FLOATS, Line, Words};
 
-pub(crate) fn dots(query: &[Line], rows: &[Line], out: &mut [f32]) {
-    each_row(query, rows, out, |q, r| q * r);
+pub(crate) fn dots(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+    each_row(query, rows, at, out, |q, r| q * r);
 }
 
-pub(crate) fn squares(query: &[Line], rows: &[Line], out: &mut [f32]) {
-    each_row(query, rows, out, |q, r| (q - r) * (q - r));
+pub(crate) fn squares(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+    each_row(query, rows, at, out, |q, r| (q - r) * (q - r));
 }
 
 // One sum for each place of a line, which the compiler turns into vectors.
-fn each_row(query: &[Line], rows: &[Line], out: &mut [f32], term: impl Fn(f32, f32) -> f32) {
-    for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
+fn each_row(
+    query: &[Line],
+    rows: &[Line],
+    at: &[u32],
+    out: &mut [f32],
+    term: impl Fn(f32, f32) -> f32,
+) {
+    for (row, out) in picked(query.len(), rows, at).zip(out) {
         let mut sums = [0.0_f32; FLOATS];
         for (q, r) in query.iter().zip(row) {
             for ((sum, q), r) in sums.iter_mut().zip(q.0).zip(r.0) {
@@ -23,12 +29,24 @@ fn each_row(query: &[Line], rows: &[Line], out: &mut [f32], term: impl Fn(f32, f
     }
 }
 
-pub(crate) fn quantized(query: &[Words], rows: &[Bytes], out: &mut [i32]) {
-    for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
+pub(crate) fn quantized(query: &[Words], rows: &[Bytes], at: &[u32], out: &mut [i32]) {
+    for (row, out) in picked(query.len(), rows, at).zip(out) {
         let of_line = |(q, r): (&Words, &Bytes)| -> i32 {
             let products = q.0.iter().zip(r.0);
             products.map(|(q, r)| i32::from(*q) * i32::from(r)).sum()
         };
         *out = query.iter().zip(row).map(of_line).sum();
     }
+}
+
+/// Rows by their places.
+pub(super) fn picked<'a, T>(
+    row_len: usize,
+    rows: &'a [T],
+    at: &'a [u32],
+) -> impl Iterator<Item = &'a [T]> {
+    at.iter().map(move |at| {
+        let start = *at as usize * row_len;
+        rows.get(start..start + row_len).unwrap_or_default()
+    })
 }

@@ -1,61 +1,128 @@
 //! AVX2 with FMA.
 
 use std::arch::x86_64::{
-    __m256, __m256i, _MM_HINT_T0, _mm_add_epi32, _mm_add_ps, _mm_add_ss, _mm_cvtsi128_si32,
-    _mm_cvtss_f32, _mm_load_si128, _mm_movehl_ps, _mm_prefetch, _mm_shuffle_epi32, _mm_shuffle_ps,
-    _mm256_add_epi32, _mm256_add_ps, _mm256_castps256_ps128, _mm256_castsi256_si128,
-    _mm256_cvtepi8_epi16, _mm256_extractf128_ps, _mm256_extracti128_si256, _mm256_fmadd_ps,
-    _mm256_load_ps, _mm256_load_si256, _mm256_madd_epi16, _mm256_setzero_ps, _mm256_setzero_si256,
-    _mm256_sub_ps,
+    __m128i, __m256, __m256i, _MM_HINT_T0, _mm_add_epi32, _mm_add_ps, _mm_add_ss,
+    _mm_cvtsi128_si32, _mm_cvtss_f32, _mm_load_si128, _mm_movehl_ps, _mm_prefetch,
+    _mm_shuffle_epi32, _mm_shuffle_ps, _mm256_add_epi32, _mm256_add_ps, _mm256_castps256_ps128,
+    _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_extractf128_ps, _mm256_extracti128_si256,
+    _mm256_fmadd_ps, _mm256_load_ps, _mm256_load_si256, _mm256_madd_epi16, _mm256_setzero_ps,
+    _mm256_setzero_si256, _mm256_sub_ps,
 };
 
 use crate::line::{Bytes, Line, Words};
 
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn dots(query: &[Line], rows: &[Line], out: &mut [f32]) {
-    for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
-        // Four sums, so that an addition does not wait for the one before it.
-        let mut sums = [_mm256_setzero_ps(); 4];
-        let (row_pairs, row_rest) = row.as_chunks::<2>();
-        let (query_pairs, query_rest) = query.as_chunks::<2>();
-        for (q, r) in query_pairs.iter().zip(row_pairs) {
-            let ([q0, q1], [q2, q3]) = (halves(&q[0]), halves(&q[1]));
-            let ([r0, r1], [r2, r3]) = (halves(&r[0]), halves(&r[1]));
-            sums[0] = _mm256_fmadd_ps(q0, r0, sums[0]);
-            sums[1] = _mm256_fmadd_ps(q1, r1, sums[1]);
-            sums[2] = _mm256_fmadd_ps(q2, r2, sums[2]);
-            sums[3] = _mm256_fmadd_ps(q3, r3, sums[3]);
-        }
-        for (q, r) in query_rest.iter().zip(row_rest) {
-            let ([q0, q1], [r0, r1]) = (halves(q), halves(r));
-            sums[0] = _mm256_fmadd_ps(q0, r0, sums[0]);
-            sums[1] = _mm256_fmadd_ps(q1, r1, sums[1]);
-        }
-        *out = sum(sums);
+pub(super) fn dots(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+    for (row, out) in Picked::new(query.len(), rows, at).zip(out) {
+        *out = dot(query, row);
     }
 }
 
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn squares(query: &[Line], rows: &[Line], out: &mut [f32]) {
-    for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
-        let mut sums = [_mm256_setzero_ps(); 4];
-        let (row_pairs, row_rest) = row.as_chunks::<2>();
-        let (query_pairs, query_rest) = query.as_chunks::<2>();
-        for (q, r) in query_pairs.iter().zip(row_pairs) {
-            let ([q0, q1], [q2, q3]) = (halves(&q[0]), halves(&q[1]));
-            let ([r0, r1], [r2, r3]) = (halves(&r[0]), halves(&r[1]));
-            sums[0] = add_square(q0, r0, sums[0]);
-            sums[1] = add_square(q1, r1, sums[1]);
-            sums[2] = add_square(q2, r2, sums[2]);
-            sums[3] = add_square(q3, r3, sums[3]);
-        }
-        for (q, r) in query_rest.iter().zip(row_rest) {
-            let ([q0, q1], [r0, r1]) = (halves(q), halves(r));
-            sums[0] = add_square(q0, r0, sums[0]);
-            sums[1] = add_square(q1, r1, sums[1]);
-        }
-        *out = sum(sums);
+pub(super) fn squares(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+    for (row, out) in Picked::new(query.len(), rows, at).zip(out) {
+        *out = square(query, row);
     }
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn quantized(query: &[Words], rows: &[Bytes], at: &[u32], out: &mut [i32]) {
+    for (row, out) in Picked::new(query.len(), rows, at).zip(out) {
+        *out = quantized_dot(query, row);
+    }
+}
+
+/// Rows by their places. While one is looked at, the machine is told of one further on.
+struct Picked<'a, T> {
+    rows: &'a [T],
+    row_len: usize,
+    at: &'a [u32],
+    ahead: usize,
+}
+
+impl<'a, T> Picked<'a, T> {
+    fn new(row_len: usize, rows: &'a [T], at: &'a [u32]) -> Self {
+        // As far ahead as memory takes for an answer.
+        const AHEAD_BYTES: usize = 4_096;
+        let row_bytes = (row_len * size_of::<T>()).max(1);
+        Self {
+            rows,
+            row_len,
+            at,
+            ahead: (AHEAD_BYTES / row_bytes).clamp(1, 16),
+        }
+    }
+
+    #[inline]
+    fn row(&self, at: u32) -> &'a [T] {
+        let start = at as usize * self.row_len;
+        self.rows
+            .get(start..start + self.row_len)
+            .unwrap_or_default()
+    }
+}
+
+impl<'a, T> Iterator for Picked<'a, T> {
+    type Item = &'a [T];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [T]> {
+        let (first, rest) = self.at.split_first()?;
+        if let Some(later) = self.at.get(self.ahead) {
+            for line in self.row(*later) {
+                // SAFETY: a hint may be given about any address, and this one is of a line that is
+                // there.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast()) };
+            }
+        }
+        self.at = rest;
+        Some(self.row(*first))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn dot(query: &[Line], row: &[Line]) -> f32 {
+    // Four sums, so that an addition does not wait for the one before it.
+    let mut sums = [_mm256_setzero_ps(); 4];
+    let (row_pairs, row_rest) = row.as_chunks::<2>();
+    let (query_pairs, query_rest) = query.as_chunks::<2>();
+    for (q, r) in query_pairs.iter().zip(row_pairs) {
+        let ([q0, q1], [q2, q3]) = (halves(&q[0]), halves(&q[1]));
+        let ([r0, r1], [r2, r3]) = (halves(&r[0]), halves(&r[1]));
+        sums[0] = _mm256_fmadd_ps(q0, r0, sums[0]);
+        sums[1] = _mm256_fmadd_ps(q1, r1, sums[1]);
+        sums[2] = _mm256_fmadd_ps(q2, r2, sums[2]);
+        sums[3] = _mm256_fmadd_ps(q3, r3, sums[3]);
+    }
+    for (q, r) in query_rest.iter().zip(row_rest) {
+        let ([q0, q1], [r0, r1]) = (halves(q), halves(r));
+        sums[0] = _mm256_fmadd_ps(q0, r0, sums[0]);
+        sums[1] = _mm256_fmadd_ps(q1, r1, sums[1]);
+    }
+    sum(sums)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn square(query: &[Line], row: &[Line]) -> f32 {
+    let mut sums = [_mm256_setzero_ps(); 4];
+    let (row_pairs, row_rest) = row.as_chunks::<2>();
+    let (query_pairs, query_rest) = query.as_chunks::<2>();
+    for (q, r) in query_pairs.iter().zip(row_pairs) {
+        let ([q0, q1], [q2, q3]) = (halves(&q[0]), halves(&q[1]));
+        let ([r0, r1], [r2, r3]) = (halves(&r[0]), halves(&r[1]));
+        sums[0] = add_square(q0, r0, sums[0]);
+        sums[1] = add_square(q1, r1, sums[1]);
+        sums[2] = add_square(q2, r2, sums[2]);
+        sums[3] = add_square(q3, r3, sums[3]);
+    }
+    for (q, r) in query_rest.iter().zip(row_rest) {
+        let ([q0, q1], [r0, r1]) = (halves(q), halves(r));
+        sums[0] = add_square(q0, r0, sums[0]);
+        sums[1] = add_square(q1, r1, sums[1]);
+    }
+    sum(sums)
 }
 
 #[inline]
@@ -83,27 +150,26 @@ fn sum(sums: [__m256; 4]) -> f32 {
     _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
 }
 
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn quantized(query: &[Words], rows: &[Bytes], out: &mut [i32]) {
-    for (row, out) in rows.chunks_exact(query.len().max(1)).zip(out) {
-        let mut sums = [_mm256_setzero_si256(); 2];
-        for (q, r) in query.iter().zip(row) {
-            let ([q0, q1, q2, q3], [r0, r1, r2, r3]) = (quarters(q), widened(r));
-            // Neighbours are multiplied and added in pairs, into 32 bits.
-            sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(q0, r0));
-            sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(q1, r1));
-            sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(q2, r2));
-            sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(q3, r3));
-        }
-        let all = _mm256_add_epi32(sums[0], sums[1]);
-        let four = _mm_add_epi32(
-            _mm256_castsi256_si128(all),
-            _mm256_extracti128_si256::<1>(all),
-        );
-        let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b_01_00_11_10>(four));
-        let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b_10_11_00_01>(two));
-        *out = _mm_cvtsi128_si32(one);
+fn quantized_dot(query: &[Words], row: &[Bytes]) -> i32 {
+    let mut sums = [_mm256_setzero_si256(); 2];
+    for (q, r) in query.iter().zip(row) {
+        let ([q0, q1, q2, q3], [r0, r1, r2, r3]) = (quarters(q), widened(r));
+        // Neighbours are multiplied and added in pairs, into 32 bits.
+        sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(q0, r0));
+        sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(q1, r1));
+        sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(q2, r2));
+        sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(q3, r3));
     }
+    let all = _mm256_add_epi32(sums[0], sums[1]);
+    let four = _mm_add_epi32(
+        _mm256_castsi256_si128(all),
+        _mm256_extracti128_si256::<1>(all),
+    );
+    let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b_01_00_11_10>(four));
+    let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b_10_11_00_01>(two));
+    _mm_cvtsi128_si32(one)
 }
 
 #[inline]
@@ -117,24 +183,13 @@ fn quarters(words: &Words) -> [__m256i; 4] {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn widened(bytes: &Bytes) -> [__m256i; 4] {
-    let start = bytes.0.as_ptr().cast();
+    let start = bytes.0.as_ptr().cast::<__m128i>();
     // SAFETY: these are 64 numbers of 8 bits, and begin at a multiple of 64 bytes.
-    [0, 1, 2, 3]
-        .map(|quarter| unsafe { _mm256_cvtepi8_epi16(_mm_load_si128(quarter_of(start, quarter))) })
-}
-
-#[inline]
-fn quarter_of(
-    start: *const std::arch::x86_64::__m128i,
-    quarter: usize,
-) -> *const std::arch::x86_64::__m128i {
-    start.wrapping_add(quarter)
-}
-
-/// The first lines of a row; the machine goes on by itself from there.
-pub(super) fn prefetch<T>(row: &[T]) {
-    for line in row.iter().take(4) {
-        // SAFETY: a hint may be given about any address, and this one is of a line that is there.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(line).cast()) };
-    }
+    let quarters = [0, 1, 2, 3].map(|quarter| unsafe { _mm_load_si128(start.add(quarter)) });
+    [
+        _mm256_cvtepi8_epi16(quarters[0]),
+        _mm256_cvtepi8_epi16(quarters[1]),
+        _mm256_cvtepi8_epi16(quarters[2]),
+        _mm256_cvtepi8_epi16(quarters[3]),
+    ]
 }

@@ -1,0 +1,102 @@
+//! What was written is there when a store is opened again, however it was let go of.
+
+mod answers;
+mod killed;
+mod opened;
+mod reopened;
+mod state;
+
+use shelfward_core::capabilities::Replace;
+use shelfward_core::{Capabilities, Filter, Leg};
+
+use crate::case::Case;
+use crate::check::{counted, ids, same_ids};
+use crate::context::{Context, key, record};
+use crate::faulty::Fault;
+use crate::process::Stream;
+use crate::verdict::Checked;
+
+pub(super) fn cases() -> Vec<Case> {
+    let killed = |id, stream| Case::new(id, move |context| killed::case(context, stream));
+    vec![
+        Case::new("durability/another-handle-sees-each-write", each_write)
+            .kills(&[Fault::CachesAnswers]),
+        Case::new("durability/records-come-back-whole", reopened::whole)
+            .kills(&[
+                Fault::ForgetsAll,
+                Fault::LosesLastWrite,
+                Fault::RoundsVectors,
+            ])
+            .reopens(),
+        Case::new("durability/spec-comes-back", reopened::spec)
+            .kills(&[Fault::ForgetsFields])
+            .reopens(),
+        Case::new("durability/answers-are-the-same", answers::answers)
+            .kills(&[
+                Fault::ForgetsAll,
+                Fault::ForgetsWords,
+                Fault::RoundsVectors,
+                Fault::TurnsTies,
+            ])
+            .reopens(),
+        Case::new("durability/deletes-stay-done", reopened::deletes)
+            .kills(&[Fault::KeepsDeleted, Fault::LosesLastWrite])
+            .reopens(),
+        Case::new("durability/replaces-stay-done", reopened::replaces)
+            .kills(&[Fault::KeepsDeleted, Fault::LosesLastWrite])
+            .reopens(),
+        Case::new("durability/patches-stay-done", reopened::patches)
+            .kills(&[Fault::UndoesPatches, Fault::LosesLastWrite])
+            .needs(|can| can.update_metadata.is_some())
+            .reopens(),
+        Case::new("durability/drops-stay-done", reopened::drops)
+            .kills(&[Fault::RevivesDropped])
+            .reopens(),
+        Case::new("durability/without-a-close", reopened::without_a_close)
+            .kills(&[Fault::WritesWhenClosed, Fault::ForgetsAll])
+            .reopens(),
+        Case::new("durability/opened-many-times", reopened::many_times)
+            .kills(&[Fault::LosesLastWrite, Fault::KeepsDeleted])
+            .reopens(),
+        killed("durability/killed-during-replace", Stream::Replaces)
+            .kills(&[Fault::TearsWrites, Fault::WritesWhenClosed])
+            .only_where(atomic, NOT_ATOMIC)
+            .second_process(),
+        killed("durability/killed-during-patches", Stream::Patches)
+            .kills(&[Fault::TearsWrites, Fault::WritesWhenClosed])
+            .needs(|can| can.update_metadata.is_some())
+            .second_process(),
+        killed("durability/killed-during-bulk-upsert", Stream::Bulk)
+            .kills(&[Fault::WritesWhenClosed])
+            .second_process(),
+        killed("durability/killed-during-deletes", Stream::Deletes)
+            .kills(&[Fault::TearsWrites, Fault::WritesWhenClosed])
+            .needs(|can| can.scan || can.delete_matching.is_some())
+            .second_process(),
+    ]
+}
+
+const NOT_ATOMIC: &str = "its replace is not atomic, so a writer that dies may leave part of it";
+
+fn atomic(can: &Capabilities) -> bool {
+    can.replace == Replace::Atomic
+}
+
+/// A second handle, opened before anything is written, sees each write when it returned.
+async fn each_write(context: Context) -> Checked {
+    let collection = context.holding(&[record("a", 0, "{}")?]).await?;
+    let other = context.again(&collection.spec().name).await?;
+    let leg = Leg::dense([1.0, 0.5, 0.5, 0.25], Filter::everything(), 10);
+    let sees = async |what: &str, expected: &[&str]| {
+        same_ids(what, &ids(&other.search(&leg).await?), expected)?;
+        let count = u64::try_from(expected.len()).unwrap_or(u64::MAX);
+        counted(what, &*other, &Filter::everything(), count).await
+    };
+    sees("what was there", &["a"]).await?;
+    collection.upsert(&[record("b", 1, "{}")?]).await?;
+    sees("an upsert", &["a", "b"]).await?;
+    collection.delete(&[key("a")?]).await?;
+    sees("a delete", &["b"]).await?;
+    collection.upsert(&[record("c", 2, "{}")?]).await?;
+    sees("another upsert", &["b", "c"]).await
+}

@@ -1,0 +1,272 @@
+//! Stores that are let go of and opened again.
+
+use std::sync::Arc;
+
+use shelfward_core::filter::key as field;
+use shelfward_core::{
+    Field, FieldKind, Leg, Metadata, MetadataKey, MetadataPatch, Record, Scalar, Value, WordRule,
+};
+
+use super::opened::Opened;
+use super::state;
+use crate::cases::fixture::{self, DECLARED};
+use crate::check::{holds, ids, same_ids};
+use crate::context::{Context, key, record};
+use crate::verdict::Checked;
+
+/// Records of every kind of value, and vectors whose every bit counts.
+fn odd_records() -> Checked<Vec<Record>> {
+    let vectors = [
+        [0.1, -0.0, 1.0e-30, 16_777_217.0],
+        [1.0 / 3.0, -2.0 / 3.0, f32::MIN_POSITIVE, 0.0],
+        [-1.000_000_1, 0.999_999_9, 123_456.79, 1.0e12],
+    ];
+    let texts = [
+        Some("text of a berth"),
+        None,
+        Some(""),
+        Some("Zwei\nZeilen\tund \u{1f6a2}\u{200d} \"'\\ e\u{301} é"),
+    ];
+    let mut metadata: Vec<String> = DECLARED
+        .iter()
+        .map(|(_, json)| (*json).to_owned())
+        .collect();
+    metadata
+        .push(r#"{"t":"\u0001\n\u2028","l":["","é","e\u0301"],"n":-9223372036854775808}"#.into());
+    metadata.push(r#"{"n":9223372036854775807,"x":-0.0,"b":false}"#.into());
+    metadata.push(r#"{"x":5e-324,"n":1}"#.into());
+    metadata.push(r#"{"x":1.7976931348623157e308,"l":["b","a","b"]}"#.into());
+    (0..)
+        .zip(metadata)
+        .map(|(n, json): (usize, _)| {
+            let key = key(&format!("id {n} \"'#é"))?;
+            let vector = vectors.get(n % vectors.len()).copied().unwrap_or_default();
+            let mut record = Record::new(key, vector).with_metadata(Metadata::from_json(&json)?);
+            record.text = texts.get(n % texts.len()).copied().flatten().map(Arc::from);
+            Ok(record)
+        })
+        .collect()
+}
+
+pub(super) async fn whole(context: Context) -> Checked {
+    let declared = context.spec()?.with_fields(fixture::fields()?);
+    let opened = Opened::new(&context, &declared).await?;
+    let mut odd = odd_records()?;
+    opened.collection.upsert(&odd).await?;
+    let last = record("the last one", 3, r#"{"n":4}"#)?;
+    opened
+        .collection
+        .upsert(std::slice::from_ref(&last))
+        .await?;
+    odd.push(last);
+    opened.holds("before", &odd).await?;
+    let opened = opened.again().await?;
+    opened.holds("opened again", &odd).await?;
+    let opened = opened.again().await?;
+    opened.holds("opened a third time", &odd).await?;
+    opened.end().await
+}
+
+/// Everything that a spec says, and the fields that were added to it later.
+pub(super) async fn spec(context: Context) -> Checked {
+    let mut first = context.spec()?.with_fields(fixture::fields()?);
+    first.embedder = "of \"another\" suite".to_owned();
+    first = first.with_word_rule(WordRule::UnicodeBigrams);
+    let opened = Opened::new(&context, &first).await?;
+    opened
+        .collection
+        .upsert(&fixture::records(&DECLARED)?)
+        .await?;
+    let opened = opened.again().await?;
+    holds(*opened.collection.spec() == first, || {
+        "a spec comes back as another".into()
+    })?;
+    let mut wider = first.clone();
+    wider
+        .fields
+        .push(Field::new(MetadataKey::new("added")?, FieldKind::Integer));
+    opened.store.ensure(&wider).await?;
+    let opened = opened.again().await?;
+    holds(*opened.collection.spec() == wider, || {
+        "a field that was added is not there again".into()
+    })?;
+    let new = record("new", 9, r#"{"added":7}"#)?;
+    opened.collection.upsert(&[new]).await?;
+    let opened = opened.again().await?;
+    let leg = Leg::dense([1.0; 4], field("added").eq(7).build()?, 20);
+    let found = opened.collection.search(&leg).await?;
+    same_ids("by the added field", &ids(&found), &["new"])?;
+    let mut other = wider;
+    other.width += 1;
+    holds(opened.store.ensure(&other).await.is_err(), || {
+        "a spec of another width is taken for the one that is there".into()
+    })?;
+    opened.end().await
+}
+
+/// Six records of two units.
+fn two_units() -> Checked<Vec<Record>> {
+    (0_u8..6)
+        .map(|n| {
+            let unit = if n < 4 { "red" } else { "blue" };
+            record(&format!("r{n}"), n, &format!(r#"{{"t":"{unit}","n":{n}}}"#))
+        })
+        .collect()
+}
+
+async fn units(context: &Context) -> Checked<(Opened, Vec<Record>)> {
+    let spec = context.spec()?.with_fields(fixture::fields()?);
+    let opened = Opened::new(context, &spec).await?;
+    let records = two_units()?;
+    opened.collection.upsert(&records).await?;
+    Ok((opened, records))
+}
+
+pub(super) async fn deletes(context: Context) -> Checked {
+    let (opened, mut records) = units(&context).await?;
+    opened.collection.delete(&[key("r5")?]).await?;
+    records.retain(|record| record.key.id.as_str() != "r5");
+    let opened = opened.again().await?;
+    opened.agrees("a delete by key", &records).await?;
+
+    let can = opened.collection.capabilities();
+    if can.scan || can.delete_matching.is_some() {
+        let red = field("t").eq("red").build()?.narrow()?;
+        opened.collection.delete_matching(&red).await?;
+        records.retain(|record| record.metadata.text("t") != Some("red"));
+        let opened = opened.again().await?;
+        opened.agrees("a delete by filter", &records).await?;
+        return opened.end().await;
+    }
+    opened.end().await
+}
+
+pub(super) async fn replaces(context: Context) -> Checked {
+    let (opened, mut records) = units(&context).await?;
+    let red = field("t").eq("red").build()?.narrow()?;
+    let new = [record("r1", 7, r#"{"t":"red","n":70}"#)?];
+    opened.collection.replace(&red, &new).await?;
+    records.retain(|record| record.metadata.text("t") != Some("red"));
+    records.extend(new);
+    let opened = opened.again().await?;
+    opened.agrees("a replace", &records).await?;
+
+    // Written over, under a key that stays.
+    let over = record("r4", 1, r#"{"t":"green","n":4}"#)?;
+    opened
+        .collection
+        .upsert(std::slice::from_ref(&over))
+        .await?;
+    records.retain(|record| record.key != over.key);
+    records.push(over);
+    let opened = opened.again().await?;
+    opened.agrees("an upsert over another", &records).await?;
+    opened.end().await
+}
+
+pub(super) async fn patches(context: Context) -> Checked {
+    let (opened, mut records) = units(&context).await?;
+    let red = field("t").eq("red").build()?.narrow()?;
+    let patch = MetadataPatch::new()
+        .set(MetadataKey::new("x")?, Value::Scalar(Scalar::float(2.5)?))
+        .remove(MetadataKey::new("n")?);
+    opened.collection.update_metadata(&red, &patch).await?;
+    for record in &mut records {
+        if record.metadata.text("t") == Some("red") {
+            record.metadata = Arc::new(patch.apply(&record.metadata));
+        }
+    }
+    let opened = opened.again().await?;
+    opened.agrees("a patch", &records).await?;
+    let leg = Leg::dense([1.0; 4], field("x").eq(2.5).build()?, 10);
+    let found = opened.collection.search(&leg).await?;
+    same_ids("what was set", &ids(&found), &["r0", "r1", "r2", "r3"])?;
+    opened.end().await
+}
+
+pub(super) async fn drops(context: Context) -> Checked {
+    let (opened, _) = units(&context).await?;
+    let kept = opened.store.ensure(&context.spec()?).await?;
+    let stays = record("stays", 0, "{}")?;
+    kept.upsert(std::slice::from_ref(&stays)).await?;
+    let (dropped, name) = (opened.collection.spec().clone(), kept.spec().name.clone());
+    opened.store.drop_collection(&dropped.name).await?;
+    let opened = Opened {
+        collection: kept,
+        ..opened
+    };
+    let opened = opened.again().await?;
+    let there = opened.store.list().await?;
+    holds(
+        !there.contains(&dropped.name) && there.contains(&name),
+        || "a collection that was dropped is there again, or another is not".into(),
+    )?;
+    opened.holds("the other collection", &[stays]).await?;
+    // Made anew under the same name, it is empty.
+    let mut anew = dropped;
+    anew.width = 2;
+    let anew = opened.store.ensure(&anew).await?;
+    anew.upsert(&[Record::new(key("r0")?, [1.0, 0.5])]).await?;
+    let opened = Opened {
+        collection: anew,
+        ..opened
+    };
+    let opened = opened.again().await?;
+    opened
+        .holds("made anew", &[Record::new(key("r0")?, [1.0, 0.5])])
+        .await?;
+    opened.store.drop_collection(&name).await?;
+    opened.end().await
+}
+
+pub(super) async fn without_a_close(context: Context) -> Checked {
+    let (opened, mut records) = units(&context).await?;
+    let opened = opened.dropped().await?;
+    opened
+        .agrees("after handles were dropped", &records)
+        .await?;
+    let last = record("last", 5, r#"{"t":"red"}"#)?;
+    opened
+        .collection
+        .upsert(std::slice::from_ref(&last))
+        .await?;
+    opened.collection.delete(&[key("r0")?]).await?;
+    records.push(last);
+    records.retain(|record| record.key.id.as_str() != "r0");
+    let opened = opened.dropped().await?;
+    opened
+        .agrees("after they were dropped again", &records)
+        .await?;
+    opened.end().await
+}
+
+/// Each time some are added, some written over, some deleted.
+pub(super) async fn many_times(context: Context) -> Checked {
+    let (mut opened, mut records) = units(&context).await?;
+    for round in 0_u8..8 {
+        let new = record(&format!("new{round}"), round, r#"{"t":"new"}"#)?;
+        let over = record("r3", round, &format!(r#"{{"n":{round}}}"#))?;
+        opened
+            .collection
+            .upsert(&[new.clone(), over.clone()])
+            .await?;
+        let gone = match round.checked_sub(2) {
+            Some(earlier) => key(&format!("new{earlier}"))?,
+            None => key(&format!("r{round}"))?,
+        };
+        opened
+            .collection
+            .delete(std::slice::from_ref(&gone))
+            .await?;
+        records.retain(|record| record.key != over.key && record.key != gone);
+        records.extend([new, over]);
+        opened = opened.again().await?;
+        opened.agrees(&format!("round {round}"), &records).await?;
+    }
+    let fetched = records.iter().find(|record| record.key.id.as_str() == "r3");
+    let there = state::records(&*opened.collection, &[key("r3")?]).await?;
+    if let (Some(expected), Some(stored)) = (fetched, there.get(&key("r3")?)) {
+        state::same_record("the one written over each time", stored, expected)?;
+    }
+    opened.end().await
+}

@@ -1,0 +1,86 @@
+//! A library that two processes have open.
+
+use std::sync::Arc;
+
+use shelfward_core::library::LibrarySpec;
+use shelfward_core::{Collection, CollectionName, Embedder, LibraryIndex, Store};
+
+use crate::cases::library::{embedder, file, visible};
+use crate::context::{Context, Place};
+use crate::process::{Peer, Task, Write, letter_source, write_source};
+use crate::verdict::{Checked, Finding, Verdict};
+
+/// A library at a place of its own, open here and in another process.
+pub(super) struct Shared {
+    pub(super) place: Place,
+    pub(super) store: Store,
+    pub(super) index: LibraryIndex,
+    pub(super) collection: Arc<dyn Collection>,
+    pub(super) peer: Peer,
+}
+
+impl Shared {
+    pub(super) async fn new(context: &Context) -> Checked<Self> {
+        Self::with(context, Arc::new(embedder())).await
+    }
+
+    pub(super) async fn with(context: &Context, embedder: Arc<dyn Embedder>) -> Checked<Self> {
+        let place = context.place()?;
+        let store = place.open().await?;
+        let name = context.name()?;
+        let index = LibraryIndex::ensure(&store, LibrarySpec::new(name.clone()), embedder).await?;
+        let collection = store.open(&name).await?;
+        let peer = place.peer().await?;
+        Ok(Self {
+            place,
+            store,
+            index,
+            collection,
+            peer,
+        })
+    }
+
+    pub(super) fn name(&self) -> &CollectionName {
+        &self.index.spec().name
+    }
+
+    pub(super) fn write(&self, write: Write) -> Task {
+        let library = self.name().to_string();
+        Task::Write { library, write }
+    }
+
+    /// What a reader of a group finds in the other process.
+    pub(super) async fn seen_there(&mut self, group: &str) -> Checked<Vec<String>> {
+        let (library, group) = (self.name().to_string(), group.to_owned());
+        self.peer.ask(Task::Visible { library, group }).await
+    }
+
+    /// A narrowing or a removal by one process, when all else is over, is in force for the other.
+    pub(super) async fn afterwards(&mut self, write: Write, here: bool) -> Checked {
+        if matches!(write, Write::Replace(_)) {
+            return Ok(());
+        }
+        file(&self.index, "org1", letter_source('a')?).await?;
+        let seen = if here {
+            write_source(&self.index, write).await?;
+            self.seen_there("all").await?
+        } else {
+            let task = self.write(write);
+            self.peer.ask(task).await?;
+            visible(&self.index, ["all"]).await?
+        };
+        if seen.is_empty() {
+            return Ok(());
+        }
+        let message = format!("{seen:?} are read after another process took them away");
+        Err(Finding::new(Verdict::Widens, message))
+    }
+
+    pub(super) async fn end(self) -> Checked {
+        self.peer.end().await?;
+        self.store.drop_collection(&self.index.spec().name).await?;
+        self.store.close().await?;
+        drop(self.place);
+        Ok(())
+    }
+}

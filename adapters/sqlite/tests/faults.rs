@@ -202,7 +202,7 @@ async fn a_full_store_keeps_what_it_has() {
 async fn a_writer_elsewhere_keeps_no_reader_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept.db");
-    let patience = Duration::from_millis(400);
+    let patience = Duration::from_secs(2);
     let store = open_with(&path, SqliteOptions::default().with_busy_timeout(patience));
     let held = collection(&store).await;
     held.upsert(&source("t", "s", 5, 1)).await.unwrap();

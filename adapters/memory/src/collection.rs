@@ -4,62 +4,80 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
     Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Found,
-    Hit, Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
-    Scalar, StoreError, StoredRecord, Text, WriteOrder, async_trait,
+    Hit, Include, Key, Leg, Metadata, MetadataError, MetadataPatch, NarrowFilter, Operation, Page,
+    Record, Replaced, Result, Scalar, StoreError, StoredRecord, Text, WriteOrder, async_trait,
 };
-use shelfward_lexical::TooManyExpansions;
+use shelfward_resident::{RoaringBitmap, Rows, RowsOptions, Slot, TooManyExpansions};
 
-use crate::dense;
-use crate::rows::{Rows, check_kinds};
+use crate::config::MemoryOptions;
 use crate::store::closed;
 
 /// One collection, shared by all its handles.
 pub(crate) struct Shelf {
-    rows: RwLock<Rows>,
+    state: RwLock<State>,
     order: WriteOrder,
 }
 
+struct State {
+    rows: Rows,
+    /// Set when the collection is dropped, for handles that outlive it.
+    discarded: bool,
+}
+
 impl Shelf {
-    pub(crate) fn new(spec: CollectionSpec, lexical: bool) -> Self {
+    pub(crate) fn new(spec: CollectionSpec, options: MemoryOptions) -> Self {
+        let mut held = RowsOptions::default();
+        held.lexical = options.lexical;
+        held.quantized = options.quantized;
         Self {
-            rows: RwLock::new(Rows::new(spec, lexical)),
+            state: RwLock::new(State {
+                rows: Rows::new(Arc::new(spec), held),
+                discarded: false,
+            }),
             order: WriteOrder::new(),
         }
     }
 
     // Every change under the lock is made of steps that cannot panic, so a poisoned lock guards
     // whole rows.
-    fn read(&self) -> RwLockReadGuard<'_, Rows> {
-        self.rows.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Rows> {
-        self.rows.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds the fields that an equal spec declares and this lacks, if what is stored keeps to them.
     pub(crate) fn add_fields(&self, asked: &CollectionSpec) -> Result<()> {
         let refuse = |kind: ErrorKind| StoreError::new(Operation::Create, kind).on(&asked.name);
-        let mut rows = self.write();
-        rows.spec
-            .check_serves(asked)
-            .map_err(|e| refuse(e.into()))?;
-        let lacking: Vec<_> = rows.spec.lacking(asked).into_iter().cloned().collect();
+        let mut state = self.write();
+        let rows = &mut state.rows;
+        let held = rows.spec().clone();
+        held.check_serves(asked).map_err(|e| refuse(e.into()))?;
+        let lacking: Vec<_> = held.lacking(asked).into_iter().cloned().collect();
         if !lacking.is_empty() {
-            let spec = CollectionSpec::clone(&rows.spec).with_fields(lacking);
+            let spec = CollectionSpec::clone(&held).with_fields(lacking);
             spec.check().map_err(|e| refuse(e.into()))?;
-            check_kinds(&spec, rows.values()).map_err(|e| refuse(e.into()))?;
-            rows.spec = Arc::new(spec);
+            for row in rows.slots().iter().filter_map(|slot| rows.row(slot)) {
+                check_kinds(&spec, &row.metadata).map_err(|e| refuse(e.into()))?;
+            }
+            rows.set_spec(Arc::new(spec));
         }
         Ok(())
     }
 
     /// Empties the collection and marks it for the handles that are still there.
     pub(crate) fn discard(&self) {
-        let mut rows = self.write();
-        rows.clear();
-        rows.discarded = true;
+        let mut state = self.write();
+        state.rows.clear();
+        state.discarded = true;
     }
+}
+
+fn check_kinds(spec: &CollectionSpec, metadata: &Metadata) -> Result<(), MetadataError> {
+    let mut values = metadata.iter();
+    values.try_for_each(|(key, value)| spec.check_value(key, value))
 }
 
 /// A handle on a collection.
@@ -76,7 +94,7 @@ impl MemoryCollection {
         capabilities: Capabilities,
         store_closed: Arc<AtomicBool>,
     ) -> Self {
-        let spec = shelf.read().spec.clone();
+        let spec = shelf.read().rows.spec().clone();
         Self {
             shelf,
             spec,
@@ -89,26 +107,26 @@ impl MemoryCollection {
         StoreError::new(operation, kind).on(&self.spec.name)
     }
 
-    fn check_open(&self, operation: Operation, rows: &Rows) -> Result<()> {
+    fn check_open(&self, operation: Operation, state: &State) -> Result<()> {
         if self.store_closed.load(Ordering::SeqCst) {
             return Err(closed(operation).on(&self.spec.name));
         }
-        if rows.discarded {
+        if state.discarded {
             return Err(self.error(operation, ErrorKind::StaleHandle));
         }
         Ok(())
     }
 
-    fn read(&self, operation: Operation) -> Result<RwLockReadGuard<'_, Rows>> {
-        let rows = self.shelf.read();
-        self.check_open(operation, &rows)?;
-        Ok(rows)
+    fn read(&self, operation: Operation) -> Result<RwLockReadGuard<'_, State>> {
+        let state = self.shelf.read();
+        self.check_open(operation, &state)?;
+        Ok(state)
     }
 
-    fn write(&self, operation: Operation) -> Result<RwLockWriteGuard<'_, Rows>> {
-        let rows = self.shelf.write();
-        self.check_open(operation, &rows)?;
-        Ok(rows)
+    fn write(&self, operation: Operation) -> Result<RwLockWriteGuard<'_, State>> {
+        let state = self.shelf.write();
+        self.check_open(operation, &state)?;
+        Ok(state)
     }
 
     /// Refuses what there is no room for, and values that a field declared since this handle was
@@ -122,51 +140,39 @@ impl MemoryCollection {
             };
             return Err(self.error(operation, full));
         }
-        if Arc::ptr_eq(&rows.spec, &self.spec) {
-            return Ok(());
+        if !Arc::ptr_eq(rows.spec(), &self.spec) {
+            for record in records {
+                check_kinds(rows.spec(), &record.metadata).map_err(|e| self.error(operation, e))?;
+            }
         }
-        rows.check_kinds(records)
-            .map_err(|e| self.error(operation, e))
+        Ok(())
     }
 
     fn search_rows(&self, rows: &Rows, leg: &Leg) -> Result<Found> {
+        if leg.filter.never_matches() {
+            return Ok(Found::nothing());
+        }
+        let among = || (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter));
         let best = match &leg.ask {
-            Ask::Dense(query) => dense::nearest(
-                rows.matching(&leg.filter),
-                query,
-                self.spec.metric,
-                leg.top_k,
-            ),
+            Ask::Dense(query) => rows.nearest(query, among().as_ref(), leg.top_k),
             Ask::Lexical { words, matching } => {
-                let index = (rows.words.as_ref())
-                    .filter(|_| self.capabilities.lexical.is_some())
-                    .ok_or_else(|| self.unsupported(Operation::Search, "lexical search"))?;
-                if leg.filter.never_matches() {
-                    return Ok(Found::nothing());
+                if self.capabilities.lexical.is_none() {
+                    return Err(self.unsupported(Operation::Search, "lexical search"));
                 }
                 let partition = self.pinned_partition(&leg.filter)?;
-                let matcher = Matcher::new(&leg.filter);
-                let allowed = |key: &Key| {
-                    let record = rows.get(key);
-                    record.is_some_and(|record| matcher.matches(&record.metadata))
-                };
-                let best = index
-                    .best(&partition, words, *matching, leg.top_k, allowed)
-                    .map_err(|e| self.error(Operation::Search, too_many_expansions(&e)))?;
-                best.into_iter()
-                    .filter_map(|(key, score)| Some((score, rows.get(key)?)))
-                    .collect()
+                rows.best(&partition, words, *matching, among().as_ref(), leg.top_k)
+                    .map_err(|e| self.error(Operation::Search, too_many_expansions(&e)))?
             }
         };
-        let hits = best.into_iter().map(|(score, record)| {
-            Hit::new(
-                record.key.clone(),
-                score,
-                record.text.clone(),
-                record.metadata.clone(),
-            )
-        });
-        Ok(Found::new(hits.collect(), End::Complete))
+        let hit = |(slot, score): (Slot, f64)| {
+            let row = rows.row(slot)?;
+            let (text, metadata) = (row.text.clone(), row.metadata.clone());
+            Some(Hit::new(row.key.clone(), score, text, metadata))
+        };
+        Ok(Found::new(
+            best.into_iter().filter_map(hit).collect(),
+            End::Complete,
+        ))
     }
 
     /// The one partition that a lexical leg's statistics are of; `None` in a collection without
@@ -196,29 +202,29 @@ impl Collection for MemoryCollection {
     }
 
     async fn upsert(&self, records: &[Record]) -> Result<()> {
-        let mut rows = self.write(Operation::Upsert)?;
-        self.check_records(Operation::Upsert, &rows, records)?;
-        rows.insert(records);
+        let rows = &mut self.write(Operation::Upsert)?.rows;
+        self.check_records(Operation::Upsert, rows, records)?;
+        put_all(rows, records);
         Ok(())
     }
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        let mut rows = self.write(Operation::Delete)?;
-        let deleted = keys.iter().filter(|key| rows.remove(key)).count();
+        let rows = &mut self.write(Operation::Delete)?.rows;
+        let deleted = keys.iter().filter(|key| rows.remove(key).is_some()).count();
         Ok(exact(deleted))
     }
 
     async fn search(&self, leg: &Leg) -> Result<Found> {
-        let rows = self.read(Operation::Search)?;
-        self.search_rows(&rows, leg)
+        let state = self.read(Operation::Search)?;
+        self.search_rows(&state.rows, leg)
     }
 
     async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
         // One guard, so both legs see one state.
-        let rows = self.read(Operation::Search)?;
+        let state = self.read(Operation::Search)?;
         Ok((
-            self.search_rows(&rows, dense)?,
-            self.search_rows(&rows, lexical)?,
+            self.search_rows(&state.rows, dense)?,
+            self.search_rows(&state.rows, lexical)?,
         ))
     }
 
@@ -228,34 +234,31 @@ impl Collection for MemoryCollection {
         within: &Filter,
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
-        let rows = self.read(Operation::Fetch)?;
+        let rows = &self.read(Operation::Fetch)?.rows;
         let within = Matcher::new(within);
-        let record = |key| {
-            rows.get(key)
-                .filter(|record| within.matches(&record.metadata))
+        let stored = |key| {
+            let slot = rows.slot(key)?;
+            let matches = within.matches(&rows.row(slot)?.metadata);
+            matches.then(|| rows.stored(slot, include)).flatten()
         };
-        Ok(keys
-            .iter()
-            .map(|key| record(key).map(|r| StoredRecord::of(r, include)))
-            .collect())
+        Ok(keys.iter().map(stored).collect())
     }
 
     async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        let mut rows = self.write(Operation::Replace)?;
-        self.check_records(Operation::Replace, &rows, with)?;
-        let removed = rows.remove_matching(selector.filter());
-        rows.insert(with);
+        let rows = &mut self.write(Operation::Replace)?.rows;
+        self.check_records(Operation::Replace, rows, with)?;
+        let removed = remove_all(rows, &rows.matching(selector.filter()));
+        put_all(rows, with);
         Ok(Replaced::new(exact(removed), with.len()))
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
-        let mut rows = self.write(Operation::DeleteMatching)?;
-        Ok(exact(rows.remove_matching(selector.filter())))
+        let rows = &mut self.write(Operation::DeleteMatching)?.rows;
+        Ok(exact(remove_all(rows, &rows.matching(selector.filter()))))
     }
 
     async fn delete_all(&self) -> Result<Count> {
-        let mut rows = self.write(Operation::DeleteAll)?;
-        Ok(exact(rows.clear()))
+        Ok(exact(self.write(Operation::DeleteAll)?.rows.clear()))
     }
 
     async fn update_metadata(
@@ -263,14 +266,21 @@ impl Collection for MemoryCollection {
         selector: &NarrowFilter,
         patch: &MetadataPatch,
     ) -> Result<Count> {
-        let mut rows = self.write(Operation::UpdateMetadata)?;
+        let rows = &mut self.write(Operation::UpdateMetadata)?.rows;
         for (key, value) in patch.iter() {
             if let Some(value) = value {
-                let checked = rows.spec.check_value(key, value);
+                let checked = rows.spec().check_value(key, value);
                 checked.map_err(|e| self.error(Operation::UpdateMetadata, e))?;
             }
         }
-        Ok(exact(rows.patch_matching(selector.filter(), patch)))
+        let matching = rows.matching(selector.filter());
+        for slot in &matching {
+            if let Some(row) = rows.row(slot) {
+                let patched = Arc::new(patch.apply(&row.metadata));
+                rows.set_metadata(slot, patched);
+            }
+        }
+        Ok(Count::Exact(matching.len()))
     }
 
     async fn scan(
@@ -281,36 +291,41 @@ impl Collection for MemoryCollection {
         include: Include,
     ) -> Result<Page> {
         let after = after.map(|cursor| self.key_of(cursor)).transpose()?;
-        let rows = self.read(Operation::Scan)?;
-        let filter = Matcher::new(filter);
-        let matching = rows
-            .after(after.as_ref())
-            .filter(|record| filter.matches(&record.metadata));
+        let rows = &self.read(Operation::Scan)?.rows;
         // One more than asked tells whether there is a next page.
-        let mut found: Vec<&Record> = matching.take(limit.saturating_add(1)).collect();
+        let mut found = rows.page(filter, after.as_ref(), limit.saturating_add(1));
         let more = found.len() > limit;
         found.truncate(limit);
-        let next = found
-            .last()
-            .filter(|_| more)
-            .map(|record| cursor_at(&record.key));
-        Ok(Page::new(
-            found
-                .into_iter()
-                .map(|r| StoredRecord::of(r, include))
-                .collect(),
-            next,
-        ))
+        let last = found.last().filter(|_| more);
+        let next = last.and_then(|slot| Some(cursor_at(&rows.row(*slot)?.key)));
+        let stored = found
+            .into_iter()
+            .filter_map(|slot| rows.stored(slot, include));
+        Ok(Page::new(stored.collect(), next))
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {
-        let rows = self.read(Operation::Count)?;
-        Ok(exact(rows.matching(filter).count()))
+        let rows = &self.read(Operation::Count)?.rows;
+        Ok(Count::Exact(rows.matching(filter).len()))
     }
 
     fn write_order(&self) -> Option<WriteOrder> {
         Some(self.shelf.order.clone())
     }
+}
+
+fn put_all(rows: &mut Rows, records: &[Record]) {
+    for record in records {
+        rows.put(record);
+    }
+}
+
+/// Removes rows; answers how many there were.
+fn remove_all(rows: &mut Rows, slots: &RoaringBitmap) -> usize {
+    let keys: Vec<Key> = (slots.iter())
+        .filter_map(|slot| Some(rows.row(slot)?.key.clone()))
+        .collect();
+    keys.iter().filter(|key| rows.remove(key).is_some()).count()
 }
 
 fn too_many_expansions(error: &TooManyExpansions) -> ErrorKind {

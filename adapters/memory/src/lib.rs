@@ -5,9 +5,6 @@
 mod capabilities;
 mod collection;
 mod config;
-mod dense;
-mod lexical;
-mod rows;
 mod store;
 
 pub use config::MemoryOptions;

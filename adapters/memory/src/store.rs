@@ -85,7 +85,7 @@ impl VectorStore for MemoryStore {
         let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
         match shelves.entry(spec.name.clone()) {
             Entry::Vacant(free) => {
-                free.insert(Arc::new(Shelf::new(spec.clone(), self.options.lexical)));
+                free.insert(Arc::new(Shelf::new(spec.clone(), self.options)));
                 Ok(())
             }
             Entry::Occupied(shelf) => shelf.get().add_fields(spec),

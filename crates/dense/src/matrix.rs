@@ -1,0 +1,193 @@
+use std::sync::Arc;
+
+use shelfward_core::Metric;
+
+use crate::bound::Length;
+use crate::exact::length;
+use crate::line::{BYTES, Bytes, FLOATS, Line, lines};
+use crate::quantized::{self, RowScale};
+
+/// Vectors of one width by number, searched exactly.
+///
+/// Numbers ("slots") are given by the caller, from 0 on; a slot that was removed may be set again.
+/// Vectors are kept as they were given: what a search works with beside them is their lengths and,
+/// where asked for, one byte of each number.
+///
+/// ```
+/// use shelfward_core::Metric;
+/// use shelfward_dense::{Among, Matrix};
+/// let mut matrix = Matrix::new(Metric::Cosine, 2, false);
+/// matrix.set(0, &[1.0, 0.0]);
+/// matrix.set(1, &[0.0, 1.0]);
+/// let found = matrix.nearest(&[1.0, 0.1], Among::All, 1, |a, b| a.cmp(&b));
+/// assert_eq!(found[0].0, 0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Matrix {
+    pub(crate) metric: Metric,
+    width: usize,
+    pub(crate) rows: Blocks<Line>,
+    /// Each row's length; see [`Length`].
+    pub(crate) lengths: Vec<f32>,
+    pub(crate) quantized: Option<QuantizedRows>,
+}
+
+/// The rows a second time, in one byte a number.
+#[derive(Clone, Debug)]
+pub(crate) struct QuantizedRows {
+    pub(crate) rows: Blocks<Bytes>,
+    pub(crate) scales: Vec<RowScale>,
+}
+
+impl Matrix {
+    /// No vectors. With `quantized`, vectors of 64 to 8,192 numbers are held a second time in a
+    /// quarter of the memory, and a search reads those first; what it answers is the same.
+    pub fn new(metric: Metric, width: usize, quantized: bool) -> Self {
+        let fits = (quantized::MIN_WIDTH..=quantized::MAX_WIDTH).contains(&width);
+        let quantized = (quantized && fits).then(|| QuantizedRows {
+            rows: Blocks::new(width.div_ceil(BYTES)),
+            scales: Vec::new(),
+        });
+        Self {
+            metric,
+            width,
+            rows: Blocks::new(width.div_ceil(FLOATS)),
+            lengths: Vec::new(),
+            quantized,
+        }
+    }
+
+    /// How many numbers a vector has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One more than the highest slot that was ever set.
+    pub fn slots(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Bytes held for vectors.
+    pub fn bytes(&self) -> usize {
+        let lengths = self.lengths.capacity() * size_of::<f32>();
+        let quantized = (self.quantized.as_ref()).map_or(0, |quantized| {
+            quantized.rows.bytes() + quantized.scales.capacity() * size_of::<RowScale>()
+        });
+        self.rows.bytes() + lengths + quantized
+    }
+
+    /// Puts a vector in a slot, in the place of what was there. What a vector has beyond the width is
+    /// left out, what it lacks is zero.
+    pub fn set(&mut self, slot: u32, vector: &[f32]) {
+        let vector = vector.get(..self.width).unwrap_or(vector);
+        let slot = slot as usize;
+        if slot >= self.lengths.len() {
+            self.lengths.resize(slot + 1, Length::dead());
+        }
+        let zero_is_bounded = self.metric != Metric::Cosine;
+        let length = Length::of(length(vector.iter().copied()), zero_is_bounded);
+        if let Some(held) = self.lengths.get_mut(slot) {
+            *held = length;
+        }
+        self.rows.set(slot, lines(vector), Line::ZERO);
+        if let Some(quantized) = &mut self.quantized {
+            let (bytes, scale) = quantized::row(vector);
+            quantized.rows.set(slot, bytes, Bytes::ZERO);
+            if slot >= quantized.scales.len() {
+                quantized.scales.resize(slot + 1, RowScale::default());
+            }
+            if let Some(held) = quantized.scales.get_mut(slot) {
+                *held = scale;
+            }
+        }
+    }
+
+    /// Empties a slot.
+    pub fn remove(&mut self, slot: u32) {
+        if let Some(length) = self.lengths.get_mut(slot as usize) {
+            *length = Length::dead();
+        }
+    }
+
+    /// Empties every slot.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.metric, self.width, self.quantized.is_some());
+    }
+
+    /// A copy of the vector in a slot, as it was given.
+    pub fn vector(&self, slot: u32) -> Option<Arc<[f32]>> {
+        Some(self.numbers(slot)?.collect())
+    }
+
+    /// The numbers of the vector in a slot.
+    pub(crate) fn numbers(&self, slot: u32) -> Option<impl Iterator<Item = f32> + Clone> {
+        let length = *self.lengths.get(slot as usize)?;
+        let row = self.rows.row(slot as usize)?;
+        (Length::read(length) != Length::Dead)
+            .then(|| row.iter().flat_map(|line| line.0).take(self.width))
+    }
+}
+
+/// Rows of equal length in blocks of about a megabyte, so that growing copies no more than one.
+#[derive(Clone, Debug)]
+pub(crate) struct Blocks<T> {
+    blocks: Vec<Vec<T>>,
+    pub(crate) row_len: usize,
+    pub(crate) rows_in_block: usize,
+}
+
+impl<T: Copy> Blocks<T> {
+    fn new(row_len: usize) -> Self {
+        const BLOCK_BYTES: usize = 1 << 20;
+        let row_len = row_len.max(1);
+        Self {
+            blocks: Vec::new(),
+            row_len,
+            rows_in_block: (BLOCK_BYTES / (row_len * size_of::<T>())).max(1),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let of_block = |block: &Vec<T>| block.capacity() * size_of::<T>();
+        self.blocks.iter().map(of_block).sum()
+    }
+
+    fn set(&mut self, row: usize, values: impl Iterator<Item = T>, empty: T) {
+        let (block, in_block) = (row / self.rows_in_block, row % self.rows_in_block);
+        while self.blocks.len() <= block {
+            self.blocks.push(Vec::new());
+        }
+        // A block is filled up to its end before the next begins, unless slots are left out.
+        let whole = self.rows_in_block * self.row_len;
+        for earlier in self.blocks.iter_mut().take(block) {
+            if earlier.len() < whole {
+                earlier.resize(whole, empty);
+            }
+        }
+        let start = in_block * self.row_len;
+        if let Some(block) = self.blocks.get_mut(block) {
+            if block.len() < start + self.row_len {
+                block.resize(start + self.row_len, empty);
+            }
+            let into = block.get_mut(start..start + self.row_len);
+            let values = values.chain(std::iter::repeat(empty));
+            for (into, value) in into.unwrap_or_default().iter_mut().zip(values) {
+                *into = value;
+            }
+        }
+    }
+
+    /// The row of a number.
+    pub(crate) fn row(&self, row: usize) -> Option<&[T]> {
+        self.rows(row, row + 1)
+    }
+
+    /// Neighbouring rows of one block.
+    pub(crate) fn rows(&self, from: usize, to: usize) -> Option<&[T]> {
+        let (block, start) = (from / self.rows_in_block, from % self.rows_in_block);
+        let start = start * self.row_len;
+        self.blocks
+            .get(block)?
+            .get(start..start + (to - from) * self.row_len)
+    }
+}

@@ -1,0 +1,372 @@
+use std::collections::{BTreeMap, HashMap};
+use std::ops::{Bound, Range};
+use std::sync::Arc;
+
+use roaring::RoaringBitmap;
+use shelfward_core::filter::Matcher;
+use shelfward_core::{
+    CollectionSpec, Filter, Include, Key, Match, Metadata, MetadataKey, QueryWord, Record,
+    StoredRecord, Text,
+};
+use shelfward_dense::{Among, Matrix};
+use shelfward_lexical::TooManyExpansions;
+
+use crate::filter::Indexed;
+use crate::postings::Postings;
+use crate::words::Words;
+
+/// The number of a row. A row keeps it while its key is there; a number that is free is given again.
+pub type Slot = u32;
+
+/// What [`Rows`] hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RowsOptions {
+    /// Whether words are indexed, for a lexical leg. Default `true`.
+    pub lexical: bool,
+    /// Whether texts are kept. Default `true`.
+    pub texts: bool,
+    /// Whether vectors are held a second time in one byte a number, which a search reads first; it
+    /// finds the same in a fraction of the time. Default `true`.
+    pub quantized: bool,
+}
+
+impl Default for RowsOptions {
+    fn default() -> Self {
+        Self {
+            lexical: true,
+            texts: true,
+            quantized: true,
+        }
+    }
+}
+
+/// One row in so many: fewer are sorted by their keys, more are met on a walk through all.
+const FEW: u64 = 16;
+
+/// A row as it is held: without its vector and words, which lie together with those of the others.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Row {
+    /// Where it lies.
+    pub key: Key,
+    /// The text, if it has one and texts are kept.
+    pub text: Option<Arc<str>>,
+    /// The metadata.
+    pub metadata: Arc<Metadata>,
+}
+
+/// The rows of one collection: found by key, by filter, by nearness and by words, all of it exactly.
+///
+/// Filters on declared fields are answered from postings; one on another field reads the rows that
+/// the rest of the filter leaves. Nothing is checked here: a caller hands over records that keep to
+/// the spec.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    spec: Arc<CollectionSpec>,
+    options: RowsOptions,
+    /// In the order of the keys: the order of scans and of ties.
+    by_key: BTreeMap<Key, Slot>,
+    rows: Vec<Option<Row>>,
+    free: Vec<Slot>,
+    live: RoaringBitmap,
+    postings: HashMap<MetadataKey, Postings>,
+    matrix: Matrix,
+    words: Option<Words>,
+}
+
+impl Rows {
+    /// No rows.
+    pub fn new(spec: Arc<CollectionSpec>, options: RowsOptions) -> Self {
+        let width = usize::try_from(spec.width).unwrap_or(usize::MAX);
+        Self {
+            options,
+            by_key: BTreeMap::new(),
+            rows: Vec::new(),
+            free: Vec::new(),
+            live: RoaringBitmap::new(),
+            postings: empty_postings(&spec),
+            matrix: Matrix::new(spec.metric, width, options.quantized),
+            words: options.lexical.then(Words::new),
+            spec,
+        }
+    }
+
+    /// What the collection is.
+    pub fn spec(&self) -> &Arc<CollectionSpec> {
+        &self.spec
+    }
+
+    /// Takes a spec with more fields, and indexes what the rows hold under them.
+    pub fn set_spec(&mut self, spec: Arc<CollectionSpec>) {
+        let mut postings = empty_postings(&spec);
+        postings.retain(|key, _| !self.postings.contains_key(key));
+        for (slot, row) in (0..).zip(&self.rows) {
+            if let Some(row) = row {
+                for (key, value) in row.metadata.iter() {
+                    if let Some(postings) = postings.get_mut(key) {
+                        postings.add(slot, value);
+                    }
+                }
+            }
+        }
+        self.postings.extend(postings);
+        self.spec = spec;
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.by_key.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_key.is_empty()
+    }
+
+    /// Whether records can be put: rows and words are numbered with 32 bits.
+    pub fn has_room_for(&self, records: &[Record]) -> bool {
+        let rows = u32::try_from(self.rows.len().saturating_add(records.len()));
+        rows.is_ok() && (self.words.as_ref()).is_none_or(|words| words.has_room_for(records))
+    }
+
+    /// Puts a record in the place of what is under its key. There must be room; see
+    /// [`has_room_for`](Self::has_room_for).
+    pub fn put(&mut self, record: &Record) -> Slot {
+        let slot = match self.by_key.get(&record.key) {
+            Some(slot) => *slot,
+            None => self.take_slot(&record.key),
+        };
+        if let Some(words) = &mut self.words {
+            words.put(slot, record);
+        }
+        self.matrix.set(slot, &record.vector);
+        self.set_metadata(slot, record.metadata.clone());
+        let text = record.text.clone().filter(|_| self.options.texts);
+        if let Some(Some(row)) = self.rows.get_mut(slot as usize) {
+            row.text = text;
+        }
+        slot
+    }
+
+    fn take_slot(&mut self, key: &Key) -> Slot {
+        let row = Some(Row {
+            key: key.clone(),
+            text: None,
+            metadata: Arc::default(),
+        });
+        let free = self.free.pop();
+        let slot = match free.and_then(|slot| Some((slot, self.rows.get_mut(slot as usize)?))) {
+            Some((slot, place)) => {
+                *place = row;
+                slot
+            }
+            None => {
+                self.rows.push(row);
+                // There was room, so the number fits.
+                Slot::try_from(self.rows.len() - 1).unwrap_or(Slot::MAX)
+            }
+        };
+        self.by_key.insert(key.clone(), slot);
+        self.live.insert(slot);
+        slot
+    }
+
+    /// Removes what is under a key; answers which slot is free now.
+    pub fn remove(&mut self, key: &Key) -> Option<Slot> {
+        let slot = self.by_key.remove(key)?;
+        self.set_metadata(slot, Arc::default());
+        if let Some(place) = self.rows.get_mut(slot as usize) {
+            *place = None;
+        }
+        if let Some(words) = &mut self.words {
+            words.remove(key);
+        }
+        self.matrix.remove(slot);
+        self.live.remove(slot);
+        self.free.push(slot);
+        Some(slot)
+    }
+
+    /// Gives a row other metadata.
+    pub fn set_metadata(&mut self, slot: Slot, metadata: Arc<Metadata>) {
+        let Some(Some(row)) = self.rows.get_mut(slot as usize) else {
+            return;
+        };
+        let old = std::mem::replace(&mut row.metadata, metadata.clone());
+        for (key, value) in old.iter() {
+            if metadata.get(key.as_str()) != Some(value)
+                && let Some(postings) = self.postings.get_mut(key)
+            {
+                postings.remove(slot, value);
+            }
+        }
+        for (key, value) in metadata.iter() {
+            if old.get(key.as_str()) != Some(value)
+                && let Some(postings) = self.postings.get_mut(key)
+            {
+                postings.add(slot, value);
+            }
+        }
+    }
+
+    /// Removes everything; answers how much there was.
+    pub fn clear(&mut self) -> usize {
+        let cleared = self.len();
+        *self = Self::new(self.spec.clone(), self.options);
+        cleared
+    }
+
+    /// The slot of a key.
+    pub fn slot(&self, key: &Key) -> Option<Slot> {
+        self.by_key.get(key).copied()
+    }
+
+    /// The row of a slot.
+    pub fn row(&self, slot: Slot) -> Option<&Row> {
+        self.rows.get(slot as usize)?.as_ref()
+    }
+
+    /// A copy of a row's vector, as it was given.
+    pub fn vector(&self, slot: Slot) -> Option<Arc<[f32]>> {
+        self.matrix.vector(slot)
+    }
+
+    /// What `include` asks for of a row.
+    pub fn stored(&self, slot: Slot, include: Include) -> Option<StoredRecord> {
+        let row = self.row(slot)?;
+        let mut stored = StoredRecord::new(row.key.clone(), row.metadata.clone());
+        stored.text = row.text.clone().filter(|_| include.text);
+        if include.vector {
+            stored.vector = self.vector(slot);
+        }
+        Some(stored)
+    }
+
+    /// Every slot that holds a row.
+    pub fn slots(&self) -> &RoaringBitmap {
+        &self.live
+    }
+
+    /// Bytes held for vectors.
+    pub fn vector_bytes(&self) -> usize {
+        self.matrix.bytes()
+    }
+
+    /// The rows that a filter matches: those of which [`Filter::matches`] is true.
+    pub fn matching(&self, filter: &Filter) -> RoaringBitmap {
+        if filter.is_everything() {
+            return self.live.clone();
+        }
+        self.indexed().matching(filter, &self.live)
+    }
+
+    /// Up to `limit` rows that a filter matches, in the order of the keys, from behind one on.
+    pub fn page(&self, filter: &Filter, after: Option<&Key>, limit: usize) -> Vec<Slot> {
+        let walk = self.in_key_order(after);
+        if !self.indexed().answers(filter) {
+            // Each row has to be read: no more of them than fill the page.
+            let matcher = Matcher::new(filter);
+            let matches = |slot| {
+                self.row(slot)
+                    .is_some_and(|row| matcher.matches(&row.metadata))
+            };
+            let matching = walk.map(|(_, slot)| slot).filter(|slot| matches(*slot));
+            return matching.take(limit).collect();
+        }
+        let matching = self.matching(filter);
+        if matching.len() > self.live.len() / FEW {
+            let matching = walk.filter(|(_, slot)| matching.contains(*slot));
+            return matching.map(|(_, slot)| slot).take(limit).collect();
+        }
+        let mut few: Vec<(&Key, Slot)> = (matching.iter())
+            .filter_map(|slot| Some((self.key(slot)?, slot)))
+            .filter(|(key, _)| after.is_none_or(|after| *key > after))
+            .collect();
+        few.sort_unstable();
+        few.into_iter().map(|(_, slot)| slot).take(limit).collect()
+    }
+
+    fn indexed<'r>(&'r self) -> Indexed<'r, impl Fn(Slot) -> Option<&'r Metadata>> {
+        Indexed {
+            postings: &self.postings,
+            metadata: |slot| Some(&*self.row(slot)?.metadata),
+        }
+    }
+
+    /// The `top_k` nearest rows among some, or all, with their scores; best first, equal scores in
+    /// the order of the keys. Exact.
+    pub fn nearest(
+        &self,
+        query: &[f32],
+        among: Option<&RoaringBitmap>,
+        top_k: usize,
+    ) -> Vec<(Slot, f64)> {
+        let ties = |a, b| self.key(a).cmp(&self.key(b));
+        match among {
+            None => self.matrix.nearest(query, Among::All, top_k, ties),
+            Some(slots) => {
+                let ranges = ranges(slots);
+                self.matrix
+                    .nearest(query, Among::Ranges(&ranges), top_k, ties)
+            }
+        }
+    }
+
+    /// The exact scores of some rows, the `top_k` best, in the order of [`nearest`](Self::nearest).
+    pub fn scored(
+        &self,
+        query: &[f32],
+        slots: impl IntoIterator<Item = Slot>,
+        top_k: usize,
+    ) -> Vec<(Slot, f64)> {
+        let ties = |a, b| self.key(a).cmp(&self.key(b));
+        self.matrix.scored(query, slots, top_k, ties)
+    }
+
+    /// The `top_k` best rows of a partition for words, among some, or all; best first, equal scores
+    /// in the order of the keys. Statistics are over all of the partition's rows with a text. Without
+    /// a lexical index nothing is found.
+    ///
+    /// # Errors
+    /// [`TooManyExpansions`] when a prefix begins more words than a store's search may stand for.
+    pub fn best(
+        &self,
+        partition: &Option<Text>,
+        words: &[QueryWord],
+        matching: Match,
+        among: Option<&RoaringBitmap>,
+        top_k: usize,
+    ) -> Result<Vec<(Slot, f64)>, TooManyExpansions> {
+        match &self.words {
+            Some(index) => index.best(partition, words, matching, top_k, among),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Keys and slots in the order of the keys, from behind one on.
+    pub fn in_key_order(&self, after: Option<&Key>) -> impl Iterator<Item = (&Key, Slot)> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let range = self.by_key.range::<Key, _>((from, Bound::Unbounded));
+        range.map(|(key, slot)| (key, *slot))
+    }
+
+    fn key(&self, slot: Slot) -> Option<&Key> {
+        self.row(slot).map(|row| &row.key)
+    }
+}
+
+fn empty_postings(spec: &CollectionSpec) -> HashMap<MetadataKey, Postings> {
+    let keys = spec.fields.iter().map(|field| field.key.clone());
+    keys.map(|key| (key, Postings::default())).collect()
+}
+
+/// The runs of a bitmap.
+fn ranges(slots: &RoaringBitmap) -> Vec<Range<u32>> {
+    let mut runs = slots.iter();
+    let mut ranges = Vec::new();
+    while let Some(run) = runs.next_range() {
+        ranges.push(*run.start()..run.end().saturating_add(1));
+    }
+    ranges
+}

@@ -136,8 +136,9 @@ const SCALE_AT: u64 = 6;
 /// Settings that a new graph and one that was read must have alike.
 fn settle(hnsw: &mut Hnsw<'static, f32, SquaredEuclidean>) {
     hnsw.set_extend_candidates(false);
-    // Without it, points that lie close together link to each other alone and lose the others.
-    hnsw.set_keeping_pruned(true);
+    // With it, points that lie close together fill each other's links and are cut off from the rest:
+    // of clustered points a third was never found.
+    hnsw.set_keeping_pruned(false);
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
 
-pub(crate) type Slot = u32;
+use shelfward_resident::Slot;
 
 /// The table of nodes. A node stays for as long as its graph; the records that it stands for come
 /// and go. Records whose points are equal share one, and so does a record that was replaced by one

@@ -132,6 +132,11 @@ impl HnswOptions {
         with_costs: costs PlannerCosts;
     }
 
+    /// Whether there is any collection whose searches go through a graph.
+    pub(crate) fn may_use_graph(&self) -> bool {
+        self.graph_from < usize::MAX && self.costs.scan > 0.0
+    }
+
     /// Why these options cannot be used; `None` when they can.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         let costs = [

@@ -38,6 +38,14 @@ impl Change {
         }
     }
 
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.spec.is_none()
+            && !self.clear
+            && self.removed.is_empty()
+            && self.put.is_empty()
+            && self.patched.is_empty()
+    }
+
     pub(crate) fn to_bytes(&self, rule: WordRule) -> FileResult<Vec<u8>> {
         let mut bytes = Vec::new();
         match &self.spec {

@@ -110,6 +110,11 @@ impl Log {
         self.end
     }
 
+    /// Whether there is a write in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.next_number == 1
+    }
+
     /// Whether a payload is short enough to be one write.
     pub(crate) fn has_room_for(payload: &[u8]) -> bool {
         u32::try_from(payload.len()).is_ok()
@@ -147,6 +152,11 @@ impl Log {
         self.end += bytes.len() as u64;
         self.next_number += 1;
         Ok(())
+    }
+
+    /// Takes no more writes.
+    pub(crate) fn give_up(&mut self) {
+        self.broken = true;
     }
 
     /// Waits until all of it is on the disk.

@@ -6,7 +6,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use hnsw_rs::prelude::{AnnT, Hnsw, HnswIo};
+use hnsw_rs::prelude::{AnnT, FilterT, Hnsw, HnswIo};
 
 use super::distance::SquaredEuclidean;
 use crate::error::{FileError, FileResult};
@@ -67,17 +67,27 @@ impl Graph {
 
     /// Up to `ef` nodes near a point among those that count, in no order that may be relied on.
     pub(crate) fn search(&self, query: &[f32], ef: usize, counts: &dyn Fn(u32) -> bool) -> Vec<u32> {
+        let node = |id: usize| u32::try_from(id).ok();
+        let counts = |id: &usize| node(*id).is_some_and(counts);
+        self.candidates(query, ef, Some(&counts))
+    }
+
+    /// Up to `ef` nodes near a point, whether they count or not, in half the time of a search that
+    /// asks about each.
+    pub(crate) fn search_all(&self, query: &[f32], ef: usize) -> Vec<u32> {
+        self.candidates(query, ef, None)
+    }
+
+    fn candidates(&self, query: &[f32], ef: usize, counts: Option<&dyn FilterT>) -> Vec<u32> {
         if query.len() != self.shape.dimensions || !query.iter().all(|x| x.is_finite()) {
             return Vec::new();
         }
-        let node = |id: usize| u32::try_from(id).ok();
-        let counts = |id: &usize| node(*id).is_some_and(counts);
         // With fewer than two candidates the filtered search of this version can end the thread.
         let ef = ef.max(2);
         self.hnsw
-            .search_filter(query, ef, ef, Some(&counts))
+            .search_filter(query, ef, ef, counts)
             .into_iter()
-            .filter_map(|found| node(found.d_id))
+            .filter_map(|found| u32::try_from(found.d_id).ok())
             .collect()
     }
 

@@ -63,6 +63,16 @@ impl Nodes {
         self.node_of.len()
     }
 
+    /// The records that have a node.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.node_of.keys().copied()
+    }
+
+    /// Each node's records.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &[Slot]> {
+        self.holders.iter().map(Holders::as_slice)
+    }
+
     /// The number that the next node has; `None` when there is none left.
     pub(crate) fn next(&self) -> Option<u32> {
         u32::try_from(self.holders.len()).ok()

@@ -1,7 +1,11 @@
 //! The example `library`, run as a test: what it shows is what readers see.
 
 #![cfg(any(feature = "memory", feature = "sqlite", feature = "hnsw"))]
-#![expect(clippy::unwrap_used, reason = "a test may end by a panic")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test may end by a panic"
+)]
 
 #[path = "../examples/library/story/mod.rs"]
 mod story;

@@ -148,19 +148,19 @@ impl MemoryCollection {
         Ok(())
     }
 
-    fn search_rows(&self, rows: &Rows, leg: &Leg) -> Result<Found> {
-        if leg.filter.never_matches() {
-            return Ok(Found::nothing());
-        }
-        let among = || (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter));
+    /// The best of one leg among the rows that its filter matches, or all.
+    fn search_rows(&self, rows: &Rows, leg: &Leg, among: Option<&RoaringBitmap>) -> Result<Found> {
         let best = match &leg.ask {
-            Ask::Dense(query) => rows.nearest(query, among().as_ref(), leg.top_k),
+            Ask::Dense(query) => rows.nearest(query, among, leg.top_k),
             Ask::Lexical { words, matching } => {
                 if self.capabilities.lexical.is_none() {
                     return Err(self.unsupported(Operation::Search, "lexical search"));
                 }
+                if leg.filter.never_matches() {
+                    return Ok(Found::nothing());
+                }
                 let partition = self.pinned_partition(&leg.filter)?;
-                rows.best(&partition, words, *matching, among().as_ref(), leg.top_k)
+                rows.best(&partition, words, *matching, among, leg.top_k)
                     .map_err(|e| self.error(Operation::Search, too_many_expansions(&e)))?
             }
         };
@@ -215,16 +215,19 @@ impl Collection for MemoryCollection {
     }
 
     async fn search(&self, leg: &Leg) -> Result<Found> {
-        let state = self.read(Operation::Search)?;
-        self.search_rows(&state.rows, leg)
+        let rows = &self.read(Operation::Search)?.rows;
+        self.search_rows(rows, leg, among(rows, &leg.filter).as_ref())
     }
 
     async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
         // One guard, so both legs see one state.
-        let state = self.read(Operation::Search)?;
+        let rows = &self.read(Operation::Search)?.rows;
+        let of_dense = among(rows, &dense.filter);
+        let of_lexical = (dense.filter != lexical.filter).then(|| among(rows, &lexical.filter));
+        let of_lexical = of_lexical.as_ref().unwrap_or(&of_dense);
         Ok((
-            self.search_rows(&state.rows, dense)?,
-            self.search_rows(&state.rows, lexical)?,
+            self.search_rows(rows, dense, of_dense.as_ref())?,
+            self.search_rows(rows, lexical, of_lexical.as_ref())?,
         ))
     }
 
@@ -312,6 +315,11 @@ impl Collection for MemoryCollection {
     fn write_order(&self) -> Option<WriteOrder> {
         Some(self.shelf.order.clone())
     }
+}
+
+/// The rows that a filter matches; `None` for all of them.
+fn among(rows: &Rows, filter: &Filter) -> Option<RoaringBitmap> {
+    (!filter.is_everything()).then(|| rows.matching(filter))
 }
 
 fn put_all(rows: &mut Rows, records: &[Record]) {

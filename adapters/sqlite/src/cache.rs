@@ -5,9 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rusqlite::types::ValueRef;
-use shelfward_core::{
-    CollectionSpec, ErrorKind, Key, Record, Text, query_words,
-};
+use shelfward_core::{CollectionSpec, ErrorKind, Key, Record, Text, query_words};
 use shelfward_resident::{Rows, RowsOptions};
 
 use crate::database::held;
@@ -52,7 +50,9 @@ impl Cache {
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Option<Resident>> {
-        self.resident.write().unwrap_or_else(PoisonError::into_inner)
+        self.resident
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn standing(&self, view: &View<'_>) -> Standing<'_> {
@@ -80,21 +80,20 @@ impl Cache {
         spec: &Arc<CollectionSpec>,
     ) -> Job<RwLockReadGuard<'_, Option<Resident>>> {
         let since = self.read().as_ref().map(|resident| resident.changes);
-        let since = since.filter(|since| {
-            *since >= view.entry.pruned && *since <= view.entry.changes
-        });
+        let since =
+            since.filter(|since| *since >= view.entry.pruned && *since <= view.entry.changes);
         if let Some(since) = since {
             let delta = delta(view, since)?;
             let mut resident = self.write();
             // Taken out meanwhile, so that a panic leaves none rather than half.
-            if let Some(mut taken) = resident.take() {
-                if taken.rows.has_room_for(&delta.changed) {
-                    taken.apply(&delta);
-                    taken.changes = view.entry.changes;
-                    if i64::try_from(taken.rows.len()) == Ok(view.entry.row_count) {
-                        *resident = Some(taken);
-                        return Ok(RwLockWriteGuard::downgrade(resident));
-                    }
+            if let Some(mut taken) = resident.take()
+                && taken.rows.has_room_for(&delta.changed)
+            {
+                taken.apply(&delta);
+                taken.changes = view.entry.changes;
+                if i64::try_from(taken.rows.len()) == Ok(view.entry.row_count) {
+                    *resident = Some(taken);
+                    return Ok(RwLockWriteGuard::downgrade(resident));
                 }
             }
         }

@@ -106,7 +106,8 @@ impl Collection for SqliteCollection {
 
     async fn upsert(&self, records: &[Record]) -> Result<()> {
         let records = records.to_vec();
-        self.write(Operation::Upsert, move |w| w.upsert(&records)).await
+        self.write(Operation::Upsert, move |w| w.upsert(&records))
+            .await
     }
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
@@ -117,11 +118,15 @@ impl Collection for SqliteCollection {
 
     async fn search(&self, leg: &Leg) -> Result<Found> {
         let mut found = self.search_legs(vec![leg.clone()]).await?;
-        found.pop().ok_or_else(|| self.error(Operation::Search, ErrorKind::Engine))
+        found
+            .pop()
+            .ok_or_else(|| self.error(Operation::Search, ErrorKind::Engine))
     }
 
     async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        let found = self.search_legs(vec![dense.clone(), lexical.clone()]).await?;
+        let found = self
+            .search_legs(vec![dense.clone(), lexical.clone()])
+            .await?;
         <[Found; 2]>::try_from(found)
             .map(|[dense, lexical]| (dense, lexical))
             .map_err(|_| self.error(Operation::Search, ErrorKind::Engine))

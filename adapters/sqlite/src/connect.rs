@@ -86,8 +86,5 @@ fn number(value: &str, expected: &'static str) -> Result<u64> {
 }
 
 fn refused(expected: &str) -> StoreError {
-    StoreError::new(
-        Operation::Connect,
-        ErrorKind::Invalid(expected.to_owned()),
-    )
+    StoreError::new(Operation::Connect, ErrorKind::Invalid(expected.to_owned()))
 }

@@ -135,13 +135,8 @@ impl Database {
         let mut guard = GiveUpOnDrop(Some(stop.clone()));
         let ended = tokio::task::spawn_blocking(move || job(&stop)).await;
         guard.0 = None;
-        let told = |fail: Fail| {
-            fail.told(
-                call.operation,
-                call.collection,
-                self.options.busy_timeout,
-            )
-        };
+        let told =
+            |fail: Fail| fail.told(call.operation, call.collection, self.options.busy_timeout);
         match ended {
             Ok(answer) => answer.map_err(told),
             Err(_) => Err(told(Fail::Kind(ErrorKind::Engine))),
@@ -269,8 +264,7 @@ impl<'a> Reading<'a> {
         self.stop.check()?;
         // Dropping one ends it.
         self.transaction = None;
-        let begun =
-            Transaction::new_unchecked(self.connection, TransactionBehavior::Deferred)?;
+        let begun = Transaction::new_unchecked(self.connection, TransactionBehavior::Deferred)?;
         self.transaction = Some(begun);
         Ok(())
     }
@@ -356,6 +350,8 @@ fn connect(path: Option<&Path>, options: &SqliteOptions, create: bool) -> Job<Co
     // A damaged page is met as an error rather than read past.
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
+    // In KiB. A large write that fits goes to the disk once; the memory is taken as it is needed.
+    connection.pragma_update(None, "cache_size", -65_536)?;
     connection.pragma_update(
         None,
         "synchronous",
@@ -374,8 +370,7 @@ fn prepare_file(connection: &Connection, options: &SqliteOptions, fresh: bool) -
     if fresh {
         // In one transaction, so that a file is ours from its first page on; before the journal is
         // another, so that this page is in the file itself.
-        let transaction =
-            Transaction::new_unchecked(connection, TransactionBehavior::Exclusive)?;
+        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Exclusive)?;
         let objects: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         // Another process may have made it meanwhile.
@@ -387,7 +382,10 @@ fn prepare_file(connection: &Connection, options: &SqliteOptions, fresh: bool) -
     // All of it of one moment: others may make collections meanwhile.
     let moment = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    check_version(Some(pragma("application_id")?), Some(pragma("user_version")?))?;
+    check_version(
+        Some(pragma("application_id")?),
+        Some(pragma("user_version")?),
+    )?;
     if options.verify_on_open {
         verify(connection)?;
     }
@@ -401,8 +399,7 @@ fn prepare_file(connection: &Connection, options: &SqliteOptions, fresh: bool) -
 }
 
 fn verify(connection: &Connection) -> Job<()> {
-    let found: String =
-        connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    let found: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if found == "ok" {
         Ok(())
     } else {
@@ -414,9 +411,8 @@ fn verify(connection: &Connection) -> Job<()> {
 fn use_wal(connection: &Connection, options: &SqliteOptions) -> Job<()> {
     let begun = std::time::Instant::now();
     loop {
-        let set = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| {
-            row.get::<_, String>(0)
-        });
+        let set = connection
+            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
         match set {
             Ok(mode) if mode == "wal" => return Ok(()),
             Ok(_) => {

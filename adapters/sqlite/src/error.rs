@@ -101,7 +101,9 @@ fn kind_of(error: &rusqlite::Error, waited: Duration) -> ErrorKind {
             DiskFull => ErrorKind::Full,
             DatabaseCorrupt | NotADatabase => ErrorKind::Corrupt("the file is damaged"),
             // The tables accept whatever a sound store writes.
-            ConstraintViolation | TypeMismatch => ErrorKind::Corrupt("the tables contradict themselves"),
+            ConstraintViolation | TypeMismatch => {
+                ErrorKind::Corrupt("the tables contradict themselves")
+            }
             ReadOnly | PermissionDenied | AuthorizationForStatementDenied => ErrorKind::Denied,
             CannotOpen => ErrorKind::Unavailable,
             TooBig => ErrorKind::Limit {

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use rusqlite::ToSql;
-use rusqlite::types::{ToSqlOutput, Value};
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use shelfward_core::filter::{Node, Op, Test};
 use shelfward_core::{CollectionSpec, ErrorKind, FieldKind, Filter, Scalar};
 
@@ -164,9 +164,7 @@ impl Translator<'_> {
         Ok(match test.op() {
             Op::Eq(value) => self.among(test, &place, std::slice::from_ref(value)),
             Op::In(values) => self.among(test, &place, values),
-            Op::Ne(value) => self
-                .among(test, &place, std::slice::from_ref(value))
-                .not(),
+            Op::Ne(value) => self.among(test, &place, std::slice::from_ref(value)).not(),
             Op::Nin(values) => self.among(test, &place, values).not(),
             Op::All(values) => self.all(test, &place, values),
             Op::Gt(x) => self.range(test, &place, ">", x),
@@ -206,7 +204,10 @@ impl Translator<'_> {
             }
             Place::DeclaredList(_) | Place::Open => {
                 let values = values.iter().filter(|v| self.may_hold(place, v));
-                match list(self.element(), values.map(as_element).collect()) {
+                match list(
+                    self.element(),
+                    values.map(|v| owned(as_element(v))).collect(),
+                ) {
                     Some(condition) => self.some_element(test, place, Some(condition)),
                     None => Expr::Never,
                 }
@@ -237,7 +238,10 @@ impl Translator<'_> {
         if values.iter().any(|value| !self.may_hold(place, value)) {
             return Expr::Never;
         }
-        let elements = values.iter().map(|value| as_element(value)).collect();
+        let elements = values
+            .iter()
+            .map(|value| owned(as_element(value)))
+            .collect();
         let Some(among) = list("+e.v", elements) else {
             return Expr::Always;
         };
@@ -267,7 +271,7 @@ impl Translator<'_> {
             }
             return Expr::sql(
                 format!("r.f{at} {operator} ?"),
-                vec![Bind::One(as_column(x))],
+                vec![Bind::One(owned(as_column(x)))],
             );
         }
         if !self.may_hold(place, x) {
@@ -284,7 +288,7 @@ impl Translator<'_> {
         };
         let condition = Condition {
             sql: format!("{element} {operator} ?{within}"),
-            binds: vec![Bind::One(as_element(x))],
+            binds: vec![Bind::One(owned(as_element(x)))],
         };
         self.some_element(test, place, Some(condition))
     }
@@ -387,30 +391,45 @@ fn is_number(value: &Scalar) -> bool {
 
 /// The operand as a value of a column's kind, when the column can hold one that equals it.
 fn in_column(kind: FieldKind, value: &Scalar) -> Option<Value> {
-    match (kind, value) {
+    let held = match (kind, value) {
         (FieldKind::Text | FieldKind::TextList, Scalar::Text(_))
-        | (FieldKind::Bool, Scalar::Bool(_)) => Some(as_column(value)),
+        | (FieldKind::Bool, Scalar::Bool(_)) => true,
         // The engine compares numbers by exact value, whole ones and others.
-        (FieldKind::Integer | FieldKind::Float, value) if is_number(value) => {
-            Some(as_column(value))
-        }
-        _ => None,
+        (FieldKind::Integer | FieldKind::Float, value) => is_number(value),
+        _ => false,
+    };
+    held.then(|| owned(as_column(value)))
+}
+
+pub(crate) fn owned(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(integer) => Value::Integer(integer),
+        ValueRef::Real(real) => Value::Real(real),
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(blob) => Value::Blob(blob.to_owned()),
     }
 }
 
-fn as_column(value: &Scalar) -> Value {
+pub(crate) fn text(text: &str) -> ValueRef<'_> {
+    ValueRef::Text(text.as_bytes())
+}
+
+/// A value in a column of its own.
+pub(crate) fn as_column(value: &Scalar) -> ValueRef<'_> {
     match value {
-        Scalar::Bool(truth) => Value::Integer(i64::from(*truth)),
-        Scalar::Integer(integer) => Value::Integer(*integer),
-        Scalar::Float(float) => Value::Real(float.get()),
-        Scalar::Text(text) => Value::Text(text.as_str().to_owned()),
+        Scalar::Bool(truth) => ValueRef::Integer(i64::from(*truth)),
+        Scalar::Integer(integer) => ValueRef::Integer(*integer),
+        Scalar::Float(float) => ValueRef::Real(float.get()),
+        Scalar::Text(value) => text(value.as_str()),
     }
 }
 
 /// A value in the table of elements, where booleans are blobs, so that they equal no number.
-pub(crate) fn as_element(value: &Scalar) -> Value {
+pub(crate) fn as_element(value: &Scalar) -> ValueRef<'_> {
     match value {
-        Scalar::Bool(truth) => Value::Blob(vec![u8::from(*truth)]),
+        Scalar::Bool(false) => ValueRef::Blob(&[0]),
+        Scalar::Bool(true) => ValueRef::Blob(&[1]),
         other => as_column(other),
     }
 }

@@ -10,6 +10,7 @@ mod connect;
 mod database;
 mod error;
 mod filter_translation;
+mod metadata_json;
 mod reads;
 mod record_mapping;
 mod schema;

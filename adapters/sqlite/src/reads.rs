@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use rusqlite::types::Value;
-use rusqlite::{CachedStatement, Connection, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 use shelfward_core::{
     CollectionSpec, Cursor, ErrorKind, Filter, Include, Key, Page, StoredRecord, Text,
 };
 
 use crate::error::{Job, corrupt};
-use crate::filter_translation::{Access, Bind, condition};
+use crate::filter_translation::{Access, Bind, condition, owned};
 use crate::record_mapping::{Parts, partition_value, parts};
 use crate::schema::Entry;
 
@@ -21,21 +21,13 @@ pub(crate) struct View<'a> {
     pub(crate) spec: &'a CollectionSpec,
 }
 
-fn bind_all(statement: &mut CachedStatement<'_>, binds: &[Bind]) -> Job<()> {
-    for (at, bind) in binds.iter().enumerate() {
-        statement.raw_bind_parameter(at + 1, bind)?;
-    }
-    Ok(())
-}
-
 impl View<'_> {
     pub(crate) fn count(&self, filter: &Filter) -> Job<u64> {
         let number = self.entry.number;
         let such = condition(filter, self.spec, number, Access::ByFilter)?;
         let sql = format!("SELECT count(*) FROM rows_{number} r WHERE {}", such.sql);
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let count: i64 =
-            statement.query_row(params_from_iter(&such.binds), |row| row.get(0))?;
+        let count: i64 = statement.query_row(params_from_iter(&such.binds), |row| row.get(0))?;
         if filter.is_everything() && count != self.entry.row_count {
             return Err(corrupt("rows of a collection are missing"));
         }
@@ -65,11 +57,10 @@ impl View<'_> {
         for (partition, ids) in by_partition {
             let mut binds = vec![
                 Bind::Many(Rc::new(ids)),
-                Bind::One(partition_value(partition)),
+                Bind::One(owned(partition_value(partition))),
             ];
             binds.extend(such.binds.iter().cloned());
-            bind_all(&mut statement, &binds)?;
-            let mut rows = statement.raw_query();
+            let mut rows = statement.query(params_from_iter(&binds))?;
             while let Some(row) = rows.next()? {
                 let parts = parts(self.spec, row)?;
                 found.insert(parts.key.clone(), parts);
@@ -105,7 +96,7 @@ impl View<'_> {
         let mut from = "";
         if let Some(key) = after {
             from = "(r.part, r.id) > (?, ?) AND ";
-            binds.push(Bind::One(partition_value(key.partition.as_ref())));
+            binds.push(Bind::One(owned(partition_value(key.partition.as_ref()))));
             binds.push(Bind::One(Value::Text(key.id.as_str().to_owned())));
         }
         binds.extend(such.binds);
@@ -117,8 +108,7 @@ impl View<'_> {
             such.sql
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        bind_all(&mut statement, &binds)?;
-        let mut rows = statement.raw_query();
+        let mut rows = statement.query(params_from_iter(&binds))?;
         let mut records = Vec::new();
         let mut more = false;
         while let Some(row) = rows.next()? {

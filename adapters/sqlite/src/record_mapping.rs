@@ -3,24 +3,41 @@
 use std::sync::Arc;
 
 use rusqlite::Row;
-use rusqlite::types::{Value, ValueRef};
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use shelfward_core::{
-    CollectionSpec, ErrorKind, FieldKind, Include, Key, List, Metadata, MetadataKey, Record,
-    Scalar, StoredRecord, Text, Value as MetadataValue, VectorProblem,
+    CollectionSpec, ErrorKind, FieldKind, Include, Key, Metadata, Record, Scalar, StoredRecord,
+    Text, Value as MetadataValue, VectorProblem,
 };
 
 use crate::error::{Fail, Job, corrupt};
-use crate::filter_translation::{as_element, list_number};
+use crate::filter_translation::{as_column, as_element, list_number, text};
+use crate::metadata_json::metadata_of;
 use crate::schema::column_type;
 
 /// A record as it is written.
-pub(crate) struct Written {
+pub(crate) struct Written<'a> {
     /// Every column, in the table's order.
-    pub(crate) columns: Vec<Value>,
+    pub(crate) columns: Vec<ToSqlOutput<'a>>,
     /// The checksum over all other columns.
     pub(crate) crc: i64,
     /// The elements of its lists and, where fields are open, of its undeclared keys.
-    pub(crate) elements: Vec<(Value, Value)>,
+    pub(crate) elements: Vec<(ToSqlOutput<'a>, ToSqlOutput<'a>)>,
+}
+
+/// What of a record is written in another form than it has.
+pub(crate) struct Encoded {
+    metadata: String,
+    vector: Vec<u8>,
+}
+
+impl Encoded {
+    pub(crate) fn of(record: &Record) -> Job<Self> {
+        Ok(Self {
+            metadata: serde_json::to_string(&*record.metadata)
+                .map_err(|_| Fail::Kind(ErrorKind::Engine))?,
+            vector: record.vector.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        })
+    }
 }
 
 /// Where the checksum stands among a row's columns.
@@ -36,11 +53,13 @@ pub(crate) struct Parts {
 }
 
 /// A partition in its column: 0 where there is none, which stands before all texts.
-pub(crate) fn partition_value(partition: Option<&Text>) -> Value {
-    match partition {
-        Some(partition) => Value::Text(partition.as_str().to_owned()),
-        None => Value::Integer(0),
-    }
+pub(crate) fn partition_value(partition: Option<&Text>) -> ValueRef<'_> {
+    partition.map_or(ValueRef::Integer(0), |partition| text(partition.as_str()))
+}
+
+/// A value as a statement binds it.
+pub(crate) fn bound(value: ValueRef<'_>) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(value)
 }
 
 /// The partition that its column holds; `None` where that is none that was ever written.
@@ -55,22 +74,23 @@ pub(crate) fn partition_of(value: ValueRef<'_>) -> Option<Option<Text>> {
 /// Makes the row of a record.
 ///
 /// Refuses values that are not of their field's kind and vectors of another width.
-pub(crate) fn written(
-    spec: &CollectionSpec,
+pub(crate) fn written<'a>(
+    spec: &'a CollectionSpec,
     n: i64,
     changed: i64,
-    record: &Record,
-) -> Job<Written> {
+    record: &'a Record,
+    encoded: &'a Encoded,
+) -> Job<Written<'a>> {
     let (given, width) = (record.vector.len(), spec.width);
     if usize::try_from(width) != Ok(given) {
         return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
     }
     let mut columns = Vec::with_capacity(8 + spec.fields.len());
-    columns.push(Value::Integer(n));
+    columns.push(ValueRef::Integer(n));
     columns.push(partition_value(record.key.partition.as_ref()));
-    columns.push(Value::Text(record.key.id.as_str().to_owned()));
-    columns.push(Value::Integer(changed));
-    columns.push(Value::Integer(0));
+    columns.push(text(record.key.id.as_str()));
+    columns.push(ValueRef::Integer(changed));
+    columns.push(ValueRef::Integer(0));
     let mut elements = Vec::new();
     for (at, field) in spec.fields.iter().enumerate() {
         let value = record.metadata.get(field.key.as_str());
@@ -78,55 +98,50 @@ pub(crate) fn written(
             spec.check_value(&field.key, value)?;
         }
         if column_type(field.kind).is_some() {
-            columns.push(value.map_or(Value::Null, |value| column(field.kind, value)));
+            columns.push(value.map_or(ValueRef::Null, |value| column(field.kind, value)));
         } else {
-            let key = Value::Integer(list_number(at));
+            let key = ValueRef::Integer(list_number(at));
             let members = value.map_or(&[][..], MetadataValue::elements).iter();
-            elements.extend(members.map(|element| (key.clone(), as_element(element))));
+            elements.extend(members.map(|element| (bound(key), bound(as_element(element)))));
         }
     }
     if spec.open_fields {
         let open = (record.metadata.iter()).filter(|(key, _)| spec.field(key.as_str()).is_none());
         for (key, value) in open {
-            let key = Value::Text(key.as_str().to_owned());
+            let key = text(key.as_str());
             let members = value.elements().iter();
-            elements.extend(members.map(|element| (key.clone(), as_element(element))));
+            elements.extend(members.map(|element| (bound(key), bound(as_element(element)))));
         }
     }
-    let meta = serde_json::to_string(&*record.metadata)
-        .map_err(|_| Fail::Kind(ErrorKind::Engine))?;
-    columns.push(Value::Text(meta));
-    columns.push(match &record.text {
-        Some(text) => Value::Text(text.to_string()),
-        None => Value::Null,
-    });
-    columns.push(Value::Blob(
-        record.vector.iter().flat_map(|x| x.to_le_bytes()).collect(),
-    ));
-    let crc = checksum(columns.iter().map(ValueRef::from));
+    columns.push(text(&encoded.metadata));
+    columns.push(record.text.as_deref().map_or(ValueRef::Null, text));
+    columns.push(ValueRef::Blob(&encoded.vector));
+    let crc = checksum(columns.iter().copied());
     if let Some(column) = columns.get_mut(CRC) {
-        *column = Value::Integer(crc);
+        *column = ValueRef::Integer(crc);
     }
     Ok(Written {
-        columns,
+        columns: columns.into_iter().map(bound).collect(),
         crc,
         elements,
     })
 }
 
 /// A value in its field's column. The kind was checked.
-fn column(kind: FieldKind, value: &MetadataValue) -> Value {
+fn column(kind: FieldKind, value: &MetadataValue) -> ValueRef<'_> {
     match (kind, value) {
-        (FieldKind::Integer, value) => value.as_integer().map_or(Value::Null, Value::Integer),
-        (_, MetadataValue::Scalar(Scalar::Text(text))) => Value::Text(text.as_str().to_owned()),
-        (_, MetadataValue::Scalar(Scalar::Bool(truth))) => Value::Integer(i64::from(*truth)),
-        (_, MetadataValue::Scalar(Scalar::Float(float))) => Value::Real(float.get()),
+        (FieldKind::Integer, value) => {
+            (value.as_integer()).map_or(ValueRef::Null, ValueRef::Integer)
+        }
         #[expect(
             clippy::cast_precision_loss,
             reason = "a float field takes only integers that a float holds exactly"
         )]
-        (_, MetadataValue::Scalar(Scalar::Integer(integer))) => Value::Real(*integer as f64),
-        (_, MetadataValue::List(_)) => Value::Null,
+        (FieldKind::Float, MetadataValue::Scalar(Scalar::Integer(integer))) => {
+            ValueRef::Real(*integer as f64)
+        }
+        (_, MetadataValue::Scalar(scalar)) => as_column(scalar),
+        (_, MetadataValue::List(_)) => ValueRef::Null,
     }
 }
 
@@ -149,7 +164,7 @@ fn checksum<'a>(columns: impl Iterator<Item = ValueRef<'a>>) -> i64 {
             }
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
                 hasher.update(&[3]);
-                hasher.update(&bytes.len().to_le_bytes());
+                hasher.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_le_bytes());
                 hasher.update(bytes);
             }
         }
@@ -174,11 +189,16 @@ pub(crate) fn parts(spec: &CollectionSpec, row: &Row<'_>) -> Job<Parts> {
         return Err(corrupt("a row does not match its checksum"));
     }
     let damaged = || corrupt("a row is damaged");
-    let text = |value: ValueRef<'_>| value.as_str().ok().and_then(|t| Text::new(t).ok());
-    let mut key = Key::new(text(row.get_ref(2)?).ok_or_else(damaged)?);
+    let id = row
+        .get_ref(2)?
+        .as_str()
+        .ok()
+        .and_then(|id| Text::new(id).ok());
+    let mut key = Key::new(id.ok_or_else(damaged)?);
     key.partition = partition_of(row.get_ref(1)?).ok_or_else(damaged)?;
     let meta: ValueRef<'_> = row.get_ref(width - 3)?;
-    let metadata = metadata_of(meta.as_str().map_err(|_| damaged())?)?;
+    let metadata = metadata_of(meta.as_str().map_err(|_| damaged())?, spec);
+    let metadata = metadata.ok_or_else(damaged)?;
     let body = row.get_ref(width - 2)?;
     let body = body.as_str_or_null().map_err(|_| damaged())?;
     let vector = row.get_ref(width - 1)?.as_blob().map_err(|_| damaged())?;
@@ -190,7 +210,10 @@ pub(crate) fn parts(spec: &CollectionSpec, row: &Row<'_>) -> Job<Parts> {
         key,
         metadata,
         text: body.map(Arc::from),
-        vector: numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
+        vector: numbers
+            .iter()
+            .map(|bytes| f32::from_le_bytes(*bytes))
+            .collect(),
         crc,
     })
 }
@@ -207,38 +230,5 @@ impl Parts {
         let mut record = Record::new(self.key, self.vector).with_metadata(self.metadata);
         record.text = self.text;
         record
-    }
-}
-
-/// Metadata from its JSON, the library's own keys included.
-fn metadata_of(json: &str) -> Job<Metadata> {
-    let damaged = || corrupt("the metadata of a row cannot be read");
-    let read: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(json).map_err(|_| damaged())?;
-    let mut metadata = Metadata::new();
-    for (key, value) in read {
-        let key = MetadataKey::stored(&key).map_err(|_| damaged())?;
-        let value = match value {
-            serde_json::Value::Array(members) => {
-                let members = members.into_iter().map(scalar).collect::<Option<_>>();
-                let list = List::new(members.ok_or_else(damaged)?).map_err(|_| damaged())?;
-                MetadataValue::List(list)
-            }
-            value => MetadataValue::Scalar(scalar(value).ok_or_else(damaged)?),
-        };
-        metadata.insert(key, value);
-    }
-    Ok(metadata)
-}
-
-fn scalar(value: serde_json::Value) -> Option<Scalar> {
-    match value {
-        serde_json::Value::Bool(truth) => Some(Scalar::Bool(truth)),
-        serde_json::Value::Number(number) => match number.as_i64() {
-            Some(integer) => Some(Scalar::Integer(integer)),
-            None => Scalar::float(number.as_f64()?).ok(),
-        },
-        serde_json::Value::String(text) => Scalar::text(text).ok(),
-        _ => None,
     }
 }

@@ -104,14 +104,16 @@ impl Entry {
         if i64::from(entry.checksum()) == crc {
             Ok(entry)
         } else {
-            Err(corrupt("the record of a collection does not match its checksum"))
+            Err(corrupt(
+                "the record of a collection does not match its checksum",
+            ))
         }
     }
 
     fn checksum(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         for text in [&self.name, &self.spec] {
-            hasher.update(&text.len().to_le_bytes());
+            hasher.update(&u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
             hasher.update(text.as_bytes());
         }
         for number in [

@@ -203,9 +203,9 @@ impl VectorStore for SqliteStore {
             operation: Operation::Health,
             collection: None,
         };
-        let asked = self.database.read(call, |reading| {
-            Entry::all(reading.connection).map(drop)
-        });
+        let asked = self
+            .database
+            .read(call, |reading| Entry::all(reading.connection).map(drop));
         asked.await
     }
 

@@ -4,15 +4,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, ToSql, params, params_from_iter};
 use shelfward_core::{
-    CollectionSpec, ErrorKind, Expected, Filter, Key, MetadataPatch, Record,
+    CollectionSpec, ErrorKind, Expected, Filter, Key, MetadataPatch, Record, Text,
 };
 
 use crate::database::Stop;
 use crate::error::{Job, corrupt};
-use crate::filter_translation::{Access, condition};
-use crate::record_mapping::{self, Written, partition_value, written};
+use crate::filter_translation::{Access, Bind, condition, owned, text};
+use crate::record_mapping::{self, Encoded, bound, partition_value, written};
 use crate::schema::Entry;
 
 /// So many keys of what is gone are kept for readers that hold rows in memory; one that is further
@@ -74,8 +74,16 @@ impl<'a> Writing<'a> {
 
     /// Writes records, each in the place of what is under its key.
     pub(crate) fn upsert(&mut self, records: &[Record]) -> Job<()> {
-        for record in records {
-            if let Some((n, crc)) = self.find(&record.key)? {
+        // In the order of the index, which is several times as fast. Of equal keys the last stays.
+        let mut ordered: Vec<&Record> = records.iter().collect();
+        ordered.sort_by(|a, b| a.key.cmp(&b.key));
+        let all_free = self.entry.row_count == 0;
+        let mut ordered = ordered.into_iter().peekable();
+        while let Some(record) = ordered.next() {
+            if ordered.peek().is_some_and(|next| next.key == record.key) {
+                continue;
+            }
+            if !all_free && let Some((n, crc)) = self.find(&record.key)? {
                 self.drop_row(n, crc)?;
             }
             self.insert(record)?;
@@ -87,12 +95,13 @@ impl<'a> Writing<'a> {
     pub(crate) fn insert(&mut self, record: &Record) -> Job<()> {
         self.stop.check()?;
         let n = self.entry.next_row;
-        let row = written(&self.spec, n, self.change, record)?;
         self.entry.next_row += 1;
-        self.insert_row(n, row)
+        self.insert_row(n, record)
     }
 
-    fn insert_row(&mut self, n: i64, row: Written) -> Job<()> {
+    fn insert_row(&mut self, n: i64, record: &Record) -> Job<()> {
+        let encoded = Encoded::of(record)?;
+        let row = written(&self.spec, n, self.change, record, &encoded)?;
         self.changed = true;
         let mut insert = self.connection.prepare_cached(&self.sql.insert)?;
         insert.execute(params_from_iter(&row.columns))?;
@@ -108,7 +117,7 @@ impl<'a> Writing<'a> {
 
     fn find(&self, key: &Key) -> Job<Option<(i64, i64)>> {
         let mut find = self.connection.prepare_cached(&self.sql.find)?;
-        let part = partition_value(key.partition.as_ref());
+        let part = bound(partition_value(key.partition.as_ref()));
         let found = find.query_row(params![part, key.id.as_str()], |row| {
             Ok((row.get(0)?, row.get(1)?))
         });
@@ -129,7 +138,7 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    fn record_gone(&mut self, part: &Value, id: &str) -> Job<()> {
+    fn record_gone(&mut self, part: &dyn ToSql, id: &str) -> Job<()> {
         let mut gone = self.connection.prepare_cached(&self.sql.gone)?;
         let added = gone.execute(params![self.change, part, id])?;
         self.entry.gone += i64::try_from(added).unwrap_or(0);
@@ -143,7 +152,8 @@ impl<'a> Writing<'a> {
             self.stop.check()?;
             if let Some((n, crc)) = self.find(key)? {
                 self.drop_row(n, crc)?;
-                self.record_gone(&partition_value(key.partition.as_ref()), key.id.as_str())?;
+                let part = bound(partition_value(key.partition.as_ref()));
+                self.record_gone(&part, key.id.as_str())?;
                 deleted += 1;
             }
         }
@@ -177,13 +187,18 @@ impl<'a> Writing<'a> {
     /// Puts records in the place of what a filter matches; answers how many it matched.
     pub(crate) fn replace(&mut self, filter: &Filter, with: &[Record]) -> Job<usize> {
         let rows = self.matching(filter)?;
-        let coming: HashSet<(Value2, &str)> = (with.iter())
-            .map(|record| (Value2::of(record), record.key.id.as_str()))
+        let keys = with.iter().map(|record| &record.key);
+        let coming: HashSet<(Option<&str>, &str)> = keys
+            .map(|key| (key.partition.as_ref().map(Text::as_str), key.id.as_str()))
             .collect();
         for row in &rows {
             self.stop.check()?;
             self.drop_row(row.n, row.crc)?;
-            if !coming.contains(&(Value2::from(&row.part), row.id.as_str())) {
+            let partition = match &row.part {
+                Value::Text(partition) => Some(partition.as_str()),
+                _ => None,
+            };
+            if !coming.contains(&(partition, row.id.as_str())) {
                 self.record_gone(&row.part, &row.id)?;
             }
         }
@@ -200,19 +215,13 @@ impl<'a> Writing<'a> {
             such.sql
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut bound = 0;
-        let mut bind = |statement: &mut rusqlite::CachedStatement<'_>,
-                        value: &dyn rusqlite::ToSql|
-         -> rusqlite::Result<()> {
-            bound += 1;
-            statement.raw_bind_parameter(bound, value)
-        };
-        bind(&mut statement, &partition_value(expected.key.partition.as_ref()))?;
-        bind(&mut statement, &expected.key.id.as_str())?;
-        for value in &such.binds {
-            bind(&mut statement, value)?;
-        }
-        let mut rows = statement.raw_query();
+        let part = partition_value(expected.key.partition.as_ref());
+        let key = [part, text(expected.key.id.as_str())];
+        let mut binds: Vec<_> = (key.into_iter())
+            .map(|value| Bind::One(owned(value)))
+            .collect();
+        binds.extend(such.binds);
+        let mut rows = statement.query(params_from_iter(&binds))?;
         let there = match rows.next()? {
             Some(row) => Some(record_mapping::parts(&self.spec, row)?.metadata),
             None => None,
@@ -240,8 +249,7 @@ impl<'a> Writing<'a> {
             drop(found);
             record.metadata = Arc::new(patch.apply(&record.metadata));
             self.drop_row(row.n, row.crc)?;
-            let patched = written(&self.spec, row.n, self.change, &record)?;
-            self.insert_row(row.n, patched)?;
+            self.insert_row(row.n, &record)?;
         }
         Ok(rows.len())
     }
@@ -309,23 +317,6 @@ impl Statements {
             delete_elements: format!("DELETE FROM elements_{number} WHERE n = ?"),
             gone: format!("INSERT OR IGNORE INTO gone_{number} VALUES (?, ?, ?)"),
         }
-    }
-}
-
-/// A partition as its column holds it, comparable.
-#[derive(PartialEq, Eq, Hash)]
-struct Value2(Option<String>);
-
-impl Value2 {
-    fn of(record: &Record) -> Self {
-        Self(record.key.partition.as_ref().map(|p| p.as_str().to_owned()))
-    }
-
-    fn from(value: &Value) -> Self {
-        Self(match value {
-            Value::Text(text) => Some(text.clone()),
-            _ => None,
-        })
     }
 }
 

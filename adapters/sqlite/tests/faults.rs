@@ -39,7 +39,10 @@ fn refused(path: &Path, options: SqliteOptions) -> StoreError {
         source = deeper.source();
     }
     let folder = path.parent().unwrap().to_str().unwrap();
-    assert!(!shown.contains(folder) && !shown.contains("kept.db"), "{shown}");
+    assert!(
+        !shown.contains(folder) && !shown.contains("kept.db"),
+        "{shown}"
+    );
     error
 }
 
@@ -87,8 +90,14 @@ async fn a_file_of_ours_with_other_tables_is_refused() {
         let store = open(&path);
         collection(&store).await;
         store.close().await.unwrap();
-        Connection::open(&path).unwrap().execute_batch(change).unwrap();
-        assert!(is_corrupt(&refused(&path, SqliteOptions::default())), "{change}");
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(change)
+            .unwrap();
+        assert!(
+            is_corrupt(&refused(&path, SqliteOptions::default())),
+            "{change}"
+        );
     }
 }
 
@@ -100,7 +109,9 @@ async fn a_file_of_a_newer_version_is_refused_untouched() {
     collection(&store).await;
     store.close().await.unwrap();
     let newer = Connection::open(&path).unwrap();
-    newer.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA user_version = 2").unwrap();
+    newer
+        .execute_batch("PRAGMA journal_mode = DELETE; PRAGMA user_version = 2")
+        .unwrap();
     drop(newer);
     let error = refused(&path, SqliteOptions::default());
     assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
@@ -213,7 +224,10 @@ async fn a_writer_elsewhere_keeps_no_reader_waiting() {
     let error = writing.await.unwrap().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Timeout(_)), "{error}");
     assert!(begun.elapsed() >= patience, "{:?}", begun.elapsed());
-    assert!(reads > 5 && slowest < patience, "{reads} reads, one took {slowest:?}");
+    assert!(
+        reads > 5 && slowest < patience,
+        "{reads} reads, one took {slowest:?}"
+    );
 
     // As long as others hold the file, readers are served.
     let until = Instant::now() + Duration::from_secs(6).saturating_sub(begun.elapsed());
@@ -246,7 +260,10 @@ async fn a_url_says_every_option_and_its_refusals_what_is_right() {
         ("readers=1&readers=2", "once"),
     ] {
         let error = connect(&format!("{path}?{wrong}")).unwrap_err();
-        assert!(error.is_refusal() && error.to_string().contains(right), "{error}");
+        assert!(
+            error.is_refusal() && error.to_string().contains(right),
+            "{error}"
+        );
         assert!(!error.to_string().contains("kept"), "{error}");
     }
     assert!(connect("").unwrap_err().is_refusal());

@@ -57,7 +57,11 @@ async fn selected(collection: &dyn Collection, filter: &Filter, documents: usize
         .map(|record| record.key.id.as_str().parse().unwrap())
         .collect();
     let count = collection.count(filter).await.unwrap();
-    assert_eq!(count.exact(), Some(ids.len() as u64), "the count of {filter}");
+    assert_eq!(
+        count.exact(),
+        Some(ids.len() as u64),
+        "the count of {filter}"
+    );
     let keys: Vec<Key> = (0..documents).map(id).collect();
     let fetched = collection
         .fetch(&keys, filter, Include::METADATA)
@@ -79,7 +83,10 @@ async fn check(kinds: &Kinds, documents: &[Metadata], filters: &[Filter]) {
             .filter(|n| filter.matches(&documents[*n]))
             .collect();
         let found = selected(&*collection, filter, documents.len()).await;
-        assert_eq!(found, expected, "{filter} under {kinds:?} among {documents:?}");
+        assert_eq!(
+            found, expected,
+            "{filter} under {kinds:?} among {documents:?}"
+        );
     }
 }
 

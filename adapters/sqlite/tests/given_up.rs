@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use shelfward_core::filter::key;
 use shelfward_core::{MetadataKey, MetadataPatch, Scalar};
-use support::{collection, dense, of_source, of_tenant, open, rows, seed, source, versions, Lot};
+use support::{Lot, collection, dense, of_source, of_tenant, open, rows, seed, source, versions};
 
 /// The rows and the highest version, read past the store.
 fn held(connection: &Connection) -> (i64, Option<String>) {
@@ -29,11 +29,13 @@ async fn writes_given_up_at_any_moment_land_by_then_or_never() {
     let store = open(&path);
     let held_open = collection(&store).await;
     let selector = of_source("t", "s");
-    held_open.replace(&selector, &source("t", "s", 30, 0)).await.unwrap();
+    held_open
+        .replace(&selector, &source("t", "s", 30, 0))
+        .await
+        .unwrap();
     let aside = Connection::open(&path).unwrap();
-    let patch = |n: i64| {
-        MetadataPatch::new().set(MetadataKey::new("version").unwrap(), Scalar::from(n))
-    };
+    let patch =
+        |n: i64| MetadataPatch::new().set(MetadataKey::new("version").unwrap(), Scalar::from(n));
     let (mut landed, mut nothing) = (0, 0);
     for round in 1..300_usize {
         let before = held(&aside);
@@ -51,21 +53,29 @@ async fn writes_given_up_at_any_moment_land_by_then_or_never() {
             let mut writing = pin!(writing);
             let mut context = Context::from_waker(Waker::noop());
             // Polled again and again, it stands at each await point for some rounds.
-            while writing.as_mut().poll(&mut context) == Poll::Pending
-                && Instant::now() < moment
-            {
+            while writing.as_mut().poll(&mut context) == Poll::Pending && Instant::now() < moment {
                 std::thread::yield_now();
             }
         }
         let by_then = held(&aside);
         tokio::time::sleep(Duration::from_millis(5)).await;
         assert_eq!(held(&aside), by_then, "round {round}");
-        if by_then == before { nothing += 1 } else { landed += 1 }
+        if by_then == before {
+            nothing += 1
+        } else {
+            landed += 1
+        }
         if round % 4 == 3 {
-            held_open.replace(&selector, &source("t", "s", 30, round)).await.unwrap();
+            held_open
+                .replace(&selector, &source("t", "s", 30, round))
+                .await
+                .unwrap();
         }
     }
-    assert!(landed > 10 && nothing > 10, "{landed} landed, {nothing} did not");
+    assert!(
+        landed > 10 && nothing > 10,
+        "{landed} landed, {nothing} did not"
+    );
     // Nothing is left half done: the counts, the checksums and the rows in memory agree.
     let there = rows(&*held_open).await;
     let found = versions(&*held_open, "t", "s").await;
@@ -79,7 +89,10 @@ async fn writes_that_wait_for_their_turn_are_forgotten_when_given_up() {
     let store = open(&path);
     let held_open = collection(&store).await;
     let selector = of_source("t", "s");
-    held_open.replace(&selector, &source("t", "s", 3, 1)).await.unwrap();
+    held_open
+        .replace(&selector, &source("t", "s", 3, 1))
+        .await
+        .unwrap();
     let elsewhere = Connection::open(&path).unwrap();
     elsewhere.execute_batch("BEGIN IMMEDIATE").unwrap();
     for _ in 0..8 {
@@ -91,7 +104,10 @@ async fn writes_that_wait_for_their_turn_are_forgotten_when_given_up() {
     elsewhere.execute_batch("ROLLBACK").unwrap();
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(versions(&*held_open, "t", "s").await, [1; 3]);
-    held_open.replace(&selector, &source("t", "s", 3, 3)).await.unwrap();
+    held_open
+        .replace(&selector, &source("t", "s", 3, 3))
+        .await
+        .unwrap();
     assert_eq!(versions(&*held_open, "t", "s").await, [3; 3]);
 }
 
@@ -103,7 +119,10 @@ async fn searches_given_up_leave_the_rows_in_memory_whole() {
     let (searched, written) = (collection(&store).await, collection(&other).await);
     for round in 1..60_usize {
         let selector = of_source("t", "s");
-        written.replace(&selector, &source("t", "s", 40, round)).await.unwrap();
+        written
+            .replace(&selector, &source("t", "s", 40, round))
+            .await
+            .unwrap();
         let leg = dense(key("source").eq("s").build().unwrap(), 100);
         for micros in [0, 50, 300, 900] {
             let wait = Duration::from_micros(micros);

@@ -37,11 +37,16 @@ async fn two_stores_on_one_file_see_each_others_writes_at_once() {
     let tenant = of_tenant("t");
     for version in 0..20 {
         let selector = of_source("t", "s");
-        a.replace(&selector, &source("t", "s", 5, version)).await.unwrap();
+        a.replace(&selector, &source("t", "s", 5, version))
+            .await
+            .unwrap();
         let v = i64::try_from(version).unwrap();
         assert_eq!(versions(&*b, "t", "s").await, [v; 5]);
         let words = format!("v{version}");
-        let found = b.search(&lexical(&words, tenant.clone(), 10)).await.unwrap();
+        let found = b
+            .search(&lexical(&words, tenant.clone(), 10))
+            .await
+            .unwrap();
         assert_eq!(found.hits.len(), 5);
 
         // A narrowing by one is in force for the other at once, on both legs.
@@ -70,7 +75,13 @@ async fn two_stores_on_one_file_see_each_others_writes_at_once() {
         assert_eq!(found, ["s#0000", "s#0001", "s#0002", "s#0004"]);
     }
     b.delete_all().await.unwrap();
-    assert!(a.search(&dense(Filter::everything(), 10)).await.unwrap().hits.is_empty());
+    assert!(
+        a.search(&dense(Filter::everything(), 10))
+            .await
+            .unwrap()
+            .hits
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -92,7 +103,10 @@ async fn what_was_written_is_there_when_the_file_is_opened_again() {
     let collection = store.open(&name()).await.unwrap();
     assert_eq!(*collection.spec(), spec());
     assert_eq!(everything(&*collection).await.unwrap(), written);
-    let found = collection.search(&dense(of_tenant("t"), 100)).await.unwrap();
+    let found = collection
+        .search(&dense(of_tenant("t"), 100))
+        .await
+        .unwrap();
     assert_eq!(found.hits.len(), 50);
 }
 
@@ -109,7 +123,9 @@ async fn a_handle_of_a_dropped_collection_reads_and_writes_nothing_of_the_new_on
     assert!(is_stale(&old.search(&leg).await.unwrap_err()));
     let new = other.ensure(&plain()).await.unwrap();
     assert!(is_stale(&old.upsert(&[bare("late")]).await.unwrap_err()));
-    assert!(is_stale(&old.count(&Filter::everything()).await.unwrap_err()));
+    assert!(is_stale(
+        &old.count(&Filter::everything()).await.unwrap_err()
+    ));
     assert!(is_stale(&old.search(&leg).await.unwrap_err()));
     assert_eq!(rows(&*new).await, 0);
     // The same store opens the new one.
@@ -141,7 +157,10 @@ async fn fields_are_added_when_what_is_stored_keeps_to_them() {
     let early = store.ensure(&open_spec).await.unwrap();
     let year = MetadataKey::new("year").unwrap();
     let held = Metadata::new().with("year", "two thousand").unwrap();
-    early.upsert(&[bare("1").with_metadata(held)]).await.unwrap();
+    early
+        .upsert(&[bare("1").with_metadata(held)])
+        .await
+        .unwrap();
 
     let tags = Field::new(MetadataKey::new("tags").unwrap(), FieldKind::TextList);
     let more = (open_spec.clone()).with_fields([Field::new(year, FieldKind::Integer), tags]);
@@ -153,7 +172,10 @@ async fn fields_are_added_when_what_is_stored_keeps_to_them() {
 
     let held = Metadata::new().with("year", 2000_i64).unwrap();
     let held = held.with("tags", ["x", "y"]).unwrap();
-    early.upsert(&[bare("1").with_metadata(held)]).await.unwrap();
+    early
+        .upsert(&[bare("1").with_metadata(held)])
+        .await
+        .unwrap();
     let filter = |json: &str| Filter::from_json(json).unwrap();
     let by_year = filter(r#"{"year":{"$gt":1999},"tags":"y"}"#);
     let leg = shelfward_core::Leg::dense([1.0], by_year.clone(), 1);
@@ -196,7 +218,12 @@ async fn values_come_back_as_they_were_given() {
         .and_then(|m| m.with("true", true))
         .and_then(|m| m.with("text", "\"q\"\\\n\u{7f}\u{2028}é e\u{301} \u{10ffff}"))
         .and_then(|m| m.with("empty", Vec::<i64>::new()))
-        .and_then(|m| m.with("mixed", vec![Scalar::from(1_i64), Scalar::float(1.0).unwrap()]))
+        .and_then(|m| {
+            m.with(
+                "mixed",
+                vec![Scalar::from(1_i64), Scalar::float(1.0).unwrap()],
+            )
+        })
         .and_then(|m| m.with("truths", [true, false, true]))
         .unwrap();
     for (n, float) in floats.into_iter().enumerate() {
@@ -215,7 +242,10 @@ async fn values_come_back_as_they_were_given() {
     assert_eq!(**held, metadata);
     for (key, value) in metadata.iter() {
         // Equality knows 5 as 5.0; the kinds must be the same too.
-        assert_eq!(format!("{value:?}"), format!("{:?}", held.get(key.as_str()).unwrap()));
+        assert_eq!(
+            format!("{value:?}"),
+            format!("{:?}", held.get(key.as_str()).unwrap())
+        );
         if let (Value::Scalar(Scalar::Float(a)), Some(Value::Scalar(Scalar::Float(b)))) =
             (value, held.get(key.as_str()))
         {
@@ -236,17 +266,35 @@ async fn a_replace_that_expects_something_else_changes_nothing() {
     let first = old[0].key.clone();
     let absent = Expected::new(first.clone(), None);
     let as_old = Expected::new(first.clone(), Some(old[0].metadata.clone()));
-    assert!(bare.replace_if(&selector, &old, &as_old).await.unwrap().is_none());
+    assert!(
+        bare.replace_if(&selector, &old, &as_old)
+            .await
+            .unwrap()
+            .is_none()
+    );
     assert_eq!(rows(&*bare).await, 0);
-    let replaced = bare.replace_if(&selector, &old, &absent).await.unwrap().unwrap();
+    let replaced = bare
+        .replace_if(&selector, &old, &absent)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((replaced.removed.exact(), replaced.written), (Some(0), 3));
-    assert!(bare.replace_if(&selector, &new, &absent).await.unwrap().is_none());
+    assert!(
+        bare.replace_if(&selector, &new, &absent)
+            .await
+            .unwrap()
+            .is_none()
+    );
     assert_eq!(versions(&*bare, "t", "s").await, [1; 3]);
     // Looked for within the selector: under another one it is absent.
     let elsewhere = of_source("t", "other");
     let moved = bare.replace_if(&elsewhere, &[], &as_old).await.unwrap();
     assert!(moved.is_none());
-    let replaced = bare.replace_if(&selector, &new, &as_old).await.unwrap().unwrap();
+    let replaced = bare
+        .replace_if(&selector, &new, &as_old)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((replaced.removed.exact(), replaced.written), (Some(3), 2));
     assert_eq!(versions(&*bare, "t", "s").await, [2; 2]);
 }

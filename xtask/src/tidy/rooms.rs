@@ -18,9 +18,23 @@ const ROOMS: [&str; 9] = [
 ];
 
 /// What an adapter may have beside them, each for one idea that the rooms do not name.
-const BESIDE: [(&str, &[&str]); 1] = [
+const BESIDE: [(&str, &[&str]); 2] = [
     // An engine of its own: the handle, what it holds, and its two legs.
     ("memory", &["collection", "rows", "dense", "lexical"]),
+    // Connections and jobs, reads and writes in transactions, and searches over rows in memory.
+    (
+        "sqlite",
+        &[
+            "collection",
+            "database",
+            "shared",
+            "reads",
+            "writes",
+            "cache",
+            "search",
+            "metadata_json",
+        ],
+    ),
 ];
 
 const PAGES: [&str; 8] = [

@@ -41,16 +41,18 @@ pub(crate) fn record(tenant: &str, source: &str, index: usize, version: usize) -
         .with("tenant", tenant)
         .and_then(|m| m.with("source", source))
         .and_then(|m| m.with("groups", ["all".to_owned(), format!("team:{}", index % 3)]))
-        .and_then(|m| m.with("index", index as i64))
+        .and_then(|m| m.with("index", i64::try_from(index).unwrap()))
         .and_then(|m| m.with("weight", index as f64 + 0.1))
         .and_then(|m| m.with("draft", index.is_multiple_of(2)))
-        .and_then(|m| m.with("version", version as i64))
+        .and_then(|m| m.with("version", i64::try_from(version).unwrap()))
         .unwrap();
     Record::new(
         key_of(tenant, source, index),
         [1.0, at / 100.0, version as f32 / 10.0, 0.5],
     )
-    .with_text(format!("berth {index} of {source} stays closed, version v{version}"))
+    .with_text(format!(
+        "berth {index} of {source} stays closed, version v{version}"
+    ))
     .with_metadata(metadata)
 }
 
@@ -91,7 +93,11 @@ pub(crate) fn lexical(text: &str, filter: Filter, top_k: usize) -> Leg {
 }
 
 pub(crate) fn ids(found: &Found) -> Vec<String> {
-    found.hits.iter().map(|hit| hit.key.id.to_string()).collect()
+    found
+        .hits
+        .iter()
+        .map(|hit| hit.key.id.to_string())
+        .collect()
 }
 
 pub(crate) async fn rows(collection: &dyn Collection) -> u64 {

@@ -111,9 +111,13 @@ impl Shelf {
         let mut nodes = Nodes::default();
         let mut no_place = RoaringBitmap::new();
         let mut dice = Dice::new(expected);
+        let mut all_taken = 0;
         loop {
             let taken = self.take(|state| state.rows.slots() - &state.pending, &mut dice);
-            let last = taken.len() < BATCH;
+            all_taken += taken.len();
+            // Writers may change rows as fast as they are taken. What is left then is added to the
+            // graph once it is there.
+            let last = taken.len() < BATCH || all_taken > expected + expected / 4;
             for (slot, vector) in taken {
                 if self.is_over() {
                     self.write().pending.clear();

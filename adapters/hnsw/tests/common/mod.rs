@@ -106,3 +106,11 @@ pub async fn ids(collection: &Arc<dyn Collection>, query: &[f32], filter: Filter
 pub async fn close(store: &HnswStore) {
     VectorStore::close(store).await.unwrap();
 }
+
+/// Everything that a collection holds, in the order of its keys.
+pub async fn all(collection: &Arc<dyn Collection>) -> Vec<shelfward_core::StoredRecord> {
+    let everything = Filter::everything();
+    let include = shelfward_core::Include::ALL;
+    let page = collection.scan(&everything, None, 1_000_000, include).await.unwrap();
+    page.records
+}

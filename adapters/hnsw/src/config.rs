@@ -11,7 +11,7 @@ pub struct HnswOptions {
     pub m: usize,
     /// Candidates that are looked at for a new node's links: at least `m`. Default 128.
     pub ef_construction: usize,
-    /// Candidates that a search of the graph brings at least. Default 96.
+    /// Candidates that a search of the graph brings at least. Default 128.
     pub ef_search: usize,
     /// A collection of fewer records has no graph: each search looks at every record.
     /// Default 20,000.
@@ -83,7 +83,7 @@ impl Default for HnswOptions {
             lexical: true,
             m: 16,
             ef_construction: 128,
-            ef_search: 96,
+            ef_search: 128,
             graph_from: 20_000,
             rebuild_share: 0.3,
             rebuild_from: 2_000,

@@ -3,8 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use super::Shelf;
+
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
 pub(crate) struct Keeper {
@@ -40,10 +43,9 @@ impl Keeper {
     pub(super) fn wait(&self) {
         let mut thread = self.thread();
         while thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            thread = self
-                .ended
-                .wait(thread)
-                .unwrap_or_else(PoisonError::into_inner);
+            // One that panics says nothing, so it is looked for.
+            let woken = self.ended.wait_timeout(thread, LOOK_AGAIN);
+            (thread, _) = woken.unwrap_or_else(PoisonError::into_inner);
         }
     }
 }

@@ -110,9 +110,14 @@ impl Shelf {
         let graph = Graph::new(shape, expected);
         let mut nodes = Nodes::default();
         let mut no_place = RoaringBitmap::new();
+        let mut dice = Dice::new(expected);
+        let mut all_taken = 0;
         loop {
-            let taken = self.take(|state| state.rows.slots() - &state.pending);
-            let last = taken.len() < BATCH;
+            let taken = self.take(|state| state.rows.slots() - &state.pending, &mut dice);
+            all_taken += taken.len();
+            // Writers may change rows as fast as they are taken. What is left then is added to the
+            // graph once it is there.
+            let last = taken.len() < BATCH || all_taken > expected + expected / 4;
             for (slot, vector) in taken {
                 if self.is_over() {
                     self.write().pending.clear();
@@ -190,9 +195,9 @@ impl Shelf {
     }
 
     /// Takes some of the rows that `of` names, and marks them as pending.
-    fn take(&self, of: impl FnOnce(&State) -> RoaringBitmap) -> Taken {
+    fn take(&self, of: impl FnOnce(&State) -> RoaringBitmap, dice: &mut Dice) -> Taken {
         let mut state = self.write();
-        let slots: Vec<Slot> = of(&state).iter().take(BATCH).collect();
+        let slots = some_of(&of(&state), dice);
         state.pending.extend(slots.iter().copied());
         slots
             .into_iter()
@@ -210,8 +215,9 @@ impl Shelf {
         }) else {
             return;
         };
+        let mut dice = Dice::new(graph.len());
         let points: Vec<(Slot, Option<Vec<f32>>)> = self
-            .take(|state| &state.unindexed - &state.unplaced)
+            .take(|state| &state.unindexed - &state.unplaced, &mut dice)
             .into_iter()
             .map(|(slot, vector)| (slot, space.point(&vector)))
             .collect();
@@ -293,6 +299,34 @@ fn no_place_for_many(state: &State, index: &Index) -> bool {
     state.rows.spec().metric != Metric::Cosine && state.unplaced.len() > many
 }
 
+/// Up to [`BATCH`] rows from all over a set. Rows come in the order of their sources, and points that
+/// come cluster by cluster make a graph whose clusters hardly lead to each other.
+fn some_of(rows: &RoaringBitmap, dice: &mut Dice) -> Vec<Slot> {
+    let Some(stride) = u32::try_from(rows.len() / BATCH as u64).ok().filter(|n| *n > 1) else {
+        return rows.iter().take(BATCH).collect();
+    };
+    (0..BATCH as u32)
+        .filter_map(|n| rows.select(n * stride + dice.below(stride)))
+        .collect()
+}
+
+/// Numbers without an order; the same ones each time, so that the same rows make the same graph.
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: usize) -> Self {
+        Self(seed as u64 | 1)
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        // Xorshift.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % u64::from(n)) as u32
+    }
+}
+
 /// The node of a point in a graph that is being built.
 fn put_point(graph: &Graph, nodes: &mut Nodes, point: &[f32]) -> Option<u32> {
     let hash = hash_of(point);
@@ -304,4 +338,24 @@ fn put_point(graph: &Graph, nodes: &mut Nodes, point: &[f32]) -> Option<u32> {
         nodes.push(Some(hash));
         node
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_rows_are_from_all_over_and_each_comes_once() {
+        let mut left: RoaringBitmap = (0..10_000).map(|n| n * 3).collect();
+        let mut dice = Dice::new(0);
+        let first = some_of(&left, &mut dice);
+        assert!(first.len() == BATCH && first[BATCH - 1] > 29_000);
+        let mut seen = RoaringBitmap::new();
+        while !left.is_empty() {
+            for slot in some_of(&left, &mut dice) {
+                assert!(seen.insert(slot) && left.remove(slot));
+            }
+        }
+        assert_eq!(seen.len(), 10_000);
+    }
 }

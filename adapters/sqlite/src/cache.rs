@@ -180,3 +180,134 @@ fn with_words(spec: &CollectionSpec, mut record: Record) -> Record {
     record.words = words.into_iter().map(|word| word.text).collect();
     record
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rusqlite::Connection;
+    use shelfward_core::{CollectionName, Metric};
+
+    use super::*;
+    use crate::database::Stop;
+    use crate::schema::{self, Entry};
+    use crate::writes::Writing;
+
+    fn spec() -> Arc<CollectionSpec> {
+        let name = CollectionName::new("c").unwrap();
+        Arc::new(CollectionSpec::new(name, 1, Metric::Dot, "none"))
+    }
+
+    fn store() -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        schema::initialise(&connection).unwrap();
+        schema::make_tables(&connection, &spec(), 1).unwrap();
+        Entry::new(&spec(), 1, 7)
+            .unwrap()
+            .write(&connection)
+            .unwrap();
+        connection
+    }
+
+    fn entry(connection: &Connection) -> Entry {
+        Entry::read(connection, &spec().name).unwrap().unwrap()
+    }
+
+    fn change(connection: &Connection, change: impl FnOnce(&mut Writing<'_>) -> Job<()>) {
+        let stop = Stop::default();
+        let mut writing = Writing::of(connection, entry(connection), spec(), &stop);
+        change(&mut writing).unwrap();
+        writing.finish().unwrap();
+    }
+
+    fn record(n: usize, text: &str) -> Record {
+        Record::new(key(n), [1.0]).with_text(text)
+    }
+
+    fn key(n: usize) -> Key {
+        Key::new(Text::new(format!("{n}")).unwrap())
+    }
+
+    fn with_view<T>(connection: &Connection, asked: impl FnOnce(&View<'_>) -> T) -> T {
+        let (entry, spec) = (entry(connection), spec());
+        asked(&View {
+            connection,
+            entry: &entry,
+            spec: &spec,
+        })
+    }
+
+    fn held(rows: &Rows) -> BTreeMap<Key, String> {
+        let held = rows.in_key_order(None);
+        held.map(|(key, slot)| (key.clone(), format!("{:?}", rows.vector(slot))))
+            .collect()
+    }
+
+    #[test]
+    fn rows_are_brought_up_to_date_by_what_changed_alone() {
+        let connection = store();
+        let all: Vec<_> = (0..10).map(|n| record(n, "one")).collect();
+        change(&connection, |w| w.upsert(&all));
+        let mut resident = with_view(&connection, |view| load(view, &spec())).unwrap();
+        assert_eq!(resident.rows.len(), 10);
+        change(&connection, |w| w.delete(&[key(1), key(2)]).map(drop));
+        change(&connection, |w| {
+            w.upsert(&[record(2, "two"), record(3, "three"), record(20, "new")])
+        });
+        let delta = with_view(&connection, |view| delta(view, 1)).unwrap();
+        assert_eq!((delta.gone.len(), delta.changed.len()), (2, 3));
+        resident.apply(&delta);
+        let loaded = with_view(&connection, |view| load(view, &spec())).unwrap();
+        assert_eq!(held(&resident.rows), held(&loaded.rows));
+        assert_eq!(resident.rows.len(), 10);
+        let since = with_view(&connection, |view| super::delta(view, 3)).unwrap();
+        assert_eq!((since.gone.len(), since.changed.len()), (0, 0));
+    }
+
+    #[test]
+    fn whoever_is_behind_what_was_forgotten_reads_all_rows_again() {
+        let connection = store();
+        let all: Vec<_> = (0..200).map(|n| record(n, "one")).collect();
+        change(&connection, |w| w.upsert(&all));
+        let cache = Cache::default();
+        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        for n in 0..100 {
+            change(&connection, |w| w.delete(&[key(n)]).map(drop));
+        }
+        let entry = entry(&connection);
+        assert!(entry.pruned > 2 && entry.gone <= 41, "{entry:?}");
+        let sql = "SELECT count(*) FROM gone_1";
+        let kept: i64 = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, entry.gone);
+        let rows = with_view(&connection, |view| {
+            cache
+                .catch_up(view, &spec())
+                .map(|held| held.as_ref().unwrap().rows.len())
+        });
+        assert_eq!(rows.unwrap(), 100);
+        change(&connection, |w| w.delete_all().map(drop));
+        let rows = with_view(&connection, |view| {
+            cache
+                .catch_up(view, &spec())
+                .map(|held| held.as_ref().unwrap().rows.len())
+        });
+        assert_eq!(rows.unwrap(), 0);
+    }
+
+    #[test]
+    fn rows_of_a_file_that_went_back_are_read_again() {
+        let connection = store();
+        change(&connection, |w| w.upsert(&[record(1, "one")]));
+        connection.execute_batch("BEGIN").unwrap();
+        change(&connection, |w| w.upsert(&[record(2, "two")]));
+        let cache = Cache::default();
+        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        connection.execute_batch("ROLLBACK").unwrap();
+        with_view(&connection, |view| {
+            assert!(matches!(cache.standing(view), Standing::Ahead));
+            let held = cache.catch_up(view, &spec()).unwrap();
+            assert_eq!(held.as_ref().unwrap().rows.len(), 1);
+        });
+    }
+}

@@ -1,10 +1,10 @@
 use shelfward_core::Capabilities;
 use shelfward_core::capabilities::Writers;
 
-/// Everything, exactly, on the disk, in step with other processes.
-pub(crate) fn capabilities() -> Capabilities {
+/// Everything, exactly, in step with other processes, and in a file that outlives them.
+pub(crate) fn capabilities(in_a_file: bool) -> Capabilities {
     let mut can = Capabilities::exact();
     can.writers = Writers::AllProcesses;
-    can.durable = true;
+    can.durable = in_a_file;
     can
 }

@@ -9,6 +9,7 @@ mod config;
 mod connect;
 mod database;
 mod error;
+mod file;
 mod filter_translation;
 mod metadata_json;
 mod reads;

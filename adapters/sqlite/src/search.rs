@@ -124,3 +124,49 @@ fn too_many_expansions(error: &TooManyExpansions) -> ErrorKind {
         max: as_u64(error.max),
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use rusqlite::Connection;
+    use shelfward_core::{Field, FieldKind, Metadata, MetadataKey, Metric, Record};
+
+    use super::*;
+    use crate::database::Stop;
+    use crate::error::Fail;
+    use crate::schema;
+    use crate::writes::Writing;
+
+    #[test]
+    fn a_candidate_that_the_filter_does_not_pass_is_not_released() {
+        let name = CollectionName::new("c").unwrap();
+        let groups = Field::new(MetadataKey::new("groups").unwrap(), FieldKind::TextList);
+        let spec = CollectionSpec::new(name, 1, Metric::Dot, "none").with_fields([groups]);
+        let spec = Arc::new(spec);
+        let connection = Connection::open_in_memory().unwrap();
+        rusqlite::vtab::array::load_module(&connection).unwrap();
+        schema::initialise(&connection).unwrap();
+        schema::make_tables(&connection, &spec, 1).unwrap();
+        let stop = Stop::default();
+        let entry = Entry::new(&spec, 1, 7).unwrap();
+        let mut writing = Writing::of(&connection, entry, spec.clone(), &stop);
+        let key = Key::new(Text::new("1").unwrap());
+        let metadata = Metadata::new().with("groups", ["a"]).unwrap();
+        let record = Record::new(key.clone(), [1.0]).with_metadata(metadata);
+        writing.upsert(&[record]).unwrap();
+        writing.finish().unwrap();
+        let entry = Entry::read(&connection, &spec.name).unwrap().unwrap();
+        let view = View {
+            connection: &connection,
+            entry: &entry,
+            spec: &spec,
+        };
+        let found = |filter: &str| {
+            let filter = Filter::from_json(filter).unwrap();
+            release(&view, vec![(key.clone(), 1.0)], &filter)
+        };
+        assert_eq!(found(r#"{"groups":"a"}"#).unwrap().hits.len(), 1);
+        let refused = found(r#"{"groups":"b"}"#).unwrap_err();
+        assert!(matches!(refused, Fail::Kind(ErrorKind::Corrupt(_))));
+    }
+}

@@ -106,7 +106,7 @@ impl VectorStore for SqliteStore {
     }
 
     fn capabilities(&self, _: &CollectionSpec) -> Capabilities {
-        capabilities()
+        capabilities(self.database.is_a_file())
     }
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
@@ -149,7 +149,7 @@ impl VectorStore for SqliteStore {
                 shared,
                 spec,
                 generation,
-                capabilities: capabilities(),
+                capabilities: capabilities(self.database.is_a_file()),
                 store_closed: self.closed.clone(),
             })
         };

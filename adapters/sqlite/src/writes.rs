@@ -17,7 +17,7 @@ use crate::schema::Entry;
 
 /// So many keys of what is gone are kept for readers that hold rows in memory; one that is further
 /// behind reads all rows again.
-const MAX_GONE: i64 = 100_000;
+const MAX_GONE: i64 = if cfg!(test) { 40 } else { 100_000 };
 
 /// One write of a collection. What it changes is recorded by [`Writing::finish`].
 pub(crate) struct Writing<'a> {

@@ -202,7 +202,7 @@ async fn a_full_store_keeps_what_it_has() {
 async fn a_writer_elsewhere_keeps_no_reader_waiting() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept.db");
-    let patience = Duration::from_millis(400);
+    let patience = Duration::from_secs(2);
     let store = open_with(&path, SqliteOptions::default().with_busy_timeout(patience));
     let held = collection(&store).await;
     held.upsert(&source("t", "s", 5, 1)).await.unwrap();
@@ -267,4 +267,48 @@ async fn a_url_says_every_option_and_its_refusals_what_is_right() {
         assert!(!error.to_string().contains("kept"), "{error}");
     }
     assert!(connect("").unwrap_err().is_refusal());
+}
+
+#[test]
+fn many_make_one_file_at_once() {
+    for round in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        // A name that a URI would read as more than a name.
+        let path = folder.path().join(format!("a b?c#d%20&{round}.db"));
+        let opened: Vec<_> = std::thread::scope(|scope| {
+            let open = || SqliteStore::open(&path, SqliteOptions::default());
+            let opening: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
+            opening.into_iter().map(|o| o.join().unwrap()).collect()
+        });
+        for store in opened {
+            store.unwrap();
+        }
+        assert!(SqliteStore::open(&path, SqliteOptions::default()).is_ok());
+    }
+}
+
+/// To look at a file must not take away the locks that this process has on it: then another process
+/// would take itself for the last one there, and fold the log up under our hands.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn opening_a_file_again_keeps_what_the_first_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.db");
+    let store = open(&path);
+    let first = collection(&store).await;
+    first.upsert(&source("t", "s", 5, 1)).await.unwrap();
+    let locks = || {
+        let all = std::fs::read_to_string("/proc/locks").unwrap();
+        let us = std::process::id().to_string();
+        let inode = std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(&path).unwrap());
+        let inode = format!(":{inode} ");
+        let ours = all
+            .lines()
+            .filter(|l| l.contains(&inode) && l.contains(&us));
+        ours.count()
+    };
+    assert!(locks() > 0, "a log is in use, so the file is held");
+    let again = open(&path);
+    again.close().await.unwrap();
+    assert!(locks() > 0, "the file is held no more");
 }

@@ -29,10 +29,13 @@ async fn writes_given_up_at_any_moment_land_by_then_or_never() {
     let store = open(&path);
     let held_open = collection(&store).await;
     let selector = of_source("t", "s");
-    held_open
-        .replace(&selector, &source("t", "s", 30, 0))
-        .await
-        .unwrap();
+    let begun = Instant::now();
+    for _ in 0..5 {
+        let records = source("t", "s", 30, 0);
+        held_open.replace(&selector, &records).await.unwrap();
+    }
+    // As long as two writes take here.
+    let longest = usize::try_from(begun.elapsed().as_micros()).unwrap() * 2 / 5;
     let aside = Connection::open(&path).unwrap();
     let patch =
         |n: i64| MetadataPatch::new().set(MetadataKey::new("version").unwrap(), Scalar::from(n));
@@ -42,7 +45,7 @@ async fn writes_given_up_at_any_moment_land_by_then_or_never() {
         let records = source("t", "s", 30 + round % 5, round);
         let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
         let patch = patch(i64::try_from(round).unwrap());
-        let moment = Instant::now() + Duration::from_micros(lot.below(4_000) as u64);
+        let moment = Instant::now() + Duration::from_micros(lot.below(longest) as u64);
         {
             let writing: std::pin::Pin<Box<dyn Future<Output = ()> + Send>> = match round % 4 {
                 0 => Box::pin(async { drop(held_open.upsert(&records).await) }),
@@ -133,4 +136,32 @@ async fn searches_given_up_leave_the_rows_in_memory_whole() {
         let found = searched.search(&dense(of_tenant("t"), 100)).await.unwrap();
         assert_eq!(found.hits.len(), 40);
     }
+}
+
+/// Waiting writes hold no thread that reads need, however many there are.
+#[tokio::test(flavor = "multi_thread")]
+async fn more_writes_wait_than_there_are_threads_and_reads_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("waiting.db");
+    let store = open(&path);
+    let held_open = collection(&store).await;
+    held_open.upsert(&source("t", "s", 3, 1)).await.unwrap();
+    let elsewhere = Connection::open(&path).unwrap();
+    elsewhere.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let writing: Vec<_> = (0..700)
+        .map(|n| {
+            let held_open = held_open.clone();
+            let records = source(&format!("u{n}"), "s", 1, 1);
+            tokio::spawn(async move { held_open.upsert(&records).await })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let read = tokio::time::timeout(Duration::from_secs(4), versions(&*held_open, "t", "s"));
+    assert_eq!(read.await.unwrap(), [1; 3]);
+    assert!(writing.iter().all(|writing| !writing.is_finished()));
+    elsewhere.execute_batch("ROLLBACK").unwrap();
+    for writing in writing {
+        writing.await.unwrap().unwrap();
+    }
+    assert_eq!(rows(&*held_open).await, 703);
 }

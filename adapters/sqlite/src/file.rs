@@ -1,0 +1,240 @@
+//! Opening one file: what is looked at before anything touches it, and how connections are set.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use shelfward_core::ErrorKind;
+
+use crate::config::{SqliteOptions, Synchronous};
+use crate::error::{Fail, Job, corrupt};
+use crate::schema;
+
+/// What a connection is for, which decides how much of the file it keeps in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Write,
+    Read,
+}
+
+fn invalid<T>(text: &str) -> Job<T> {
+    Err(Fail::Kind(ErrorKind::Invalid(text.to_owned())))
+}
+
+/// Opens the connection that writes, and makes the store where there is none yet.
+pub(crate) fn open(path: &Path, options: &SqliteOptions) -> Job<Connection> {
+    let may_make = options.create && !options.read_only;
+    let fresh = check_before_touching(path, may_make)?;
+    let connection = connect(path, options, Use::Write, fresh)?;
+    let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    // Whoever was making it may have died over it; then the engine has undone that just now.
+    if pages == 0 && !may_make {
+        return invalid("the file is empty, and no store may be made in it");
+    }
+    prepare(&connection, options, pages == 0)?;
+    Ok(connection)
+}
+
+/// Opens the one connection of a store in memory.
+pub(crate) fn open_in_memory(options: &SqliteOptions) -> Job<Connection> {
+    let connection = Connection::open_in_memory()?;
+    set(&connection, options, Use::Write)?;
+    schema::initialise(&connection)?;
+    limit_size(&connection, options)?;
+    Ok(connection)
+}
+
+/// Whether the file is yet to be made. Refuses a file that is not ours.
+fn check_before_touching(path: &Path, may_make: bool) -> Job<bool> {
+    if path.as_os_str().is_empty() || path.as_os_str() == ":memory:" {
+        return invalid("a file's path is due; a store in memory is opened by `in_memory`");
+    }
+    match std::fs::metadata(path) {
+        Ok(file) if !file.is_file() => invalid("a file is due, not a folder or a device"),
+        Ok(file) if file.len() == 0 && may_make => Ok(true),
+        Ok(file) if file.len() == 0 => invalid("the file is empty, and no store may be made in it"),
+        Ok(_) => check_header(path).map(|()| false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            if may_make {
+                Ok(true)
+            } else {
+                invalid("there is no such file, and it may not be made")
+            }
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            Err(Fail::Kind(ErrorKind::Denied))
+        }
+        Err(_) => Err(Fail::Kind(ErrorKind::Unavailable)),
+    }
+}
+
+/// Looks at the header of a file without a lock, a log or a rollback.
+///
+/// Through the engine, for to open and close the file beside it would take the locks away that other
+/// connections of this process have on it.
+fn check_header(path: &Path) -> Job<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let header = Connection::open_with_flags(immutable_uri(path), flags)?;
+    versions(&header)
+}
+
+/// The file as a URI of the engine, to be read as it stands.
+fn immutable_uri(path: &Path) -> String {
+    use std::fmt::Write as _;
+
+    let mut uri = String::from(if path.is_absolute() {
+        "file://"
+    } else {
+        "file:./"
+    });
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                uri.push(char::from(*byte));
+            }
+            // Writing to a text does not fail.
+            byte => drop(write!(uri, "%{byte:02x}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
+fn versions(connection: &Connection) -> Job<()> {
+    let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    if pragma("application_id")? != schema::APPLICATION_ID {
+        return Err(corrupt("the file is another program's"));
+    }
+    match pragma("user_version")? {
+        schema::VERSION => Ok(()),
+        version if version > schema::VERSION => Err(Fail::Kind(ErrorKind::Unsupported(
+            "the file was written by a newer version; open it with that one",
+        ))),
+        _ => Err(corrupt("the file has no version that there ever was")),
+    }
+}
+
+/// Opens one connection.
+pub(crate) fn connect(
+    path: &Path,
+    options: &SqliteOptions,
+    for_what: Use,
+    create: bool,
+) -> Job<Connection> {
+    // Without URI: a path is never read as anything else.
+    let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    flags |= if options.read_only {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_WRITE
+    };
+    if create {
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
+    let connection = Connection::open_with_flags(path, flags)?;
+    set(&connection, options, for_what)?;
+    Ok(connection)
+}
+
+fn set(connection: &Connection, options: &SqliteOptions, for_what: Use) -> Job<()> {
+    connection.busy_timeout(options.busy_timeout.min(LONGEST_WAIT))?;
+    connection.set_prepared_statement_cache_capacity(64);
+    rusqlite::vtab::array::load_module(connection)?;
+    // A damaged page is met as an error rather than read past.
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    // In KiB, taken as it is needed. A large write that fits goes to the disk once.
+    let cache = match for_what {
+        Use::Write => -65_536,
+        Use::Read => -8_192,
+    };
+    connection.pragma_update(None, "cache_size", cache)?;
+    // What a large write made the log grow to is given back.
+    connection.pragma_update_and_check(None, "journal_size_limit", 67_108_864, |_| Ok(()))?;
+    connection.pragma_update(
+        None,
+        "synchronous",
+        match options.synchronous {
+            Synchronous::Full => "FULL",
+            Synchronous::Normal => "NORMAL",
+        },
+    )?;
+    Ok(())
+}
+
+/// The longest wait that the engine can be told.
+const LONGEST_WAIT: Duration = Duration::from_secs(2_000_000);
+
+fn prepare(connection: &Connection, options: &SqliteOptions, fresh: bool) -> Job<()> {
+    if fresh {
+        // In one transaction, so that a file is ours from its first page on; before the journal is
+        // another, so that this page is in the file itself.
+        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Exclusive)?;
+        let objects: i64 =
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        // Another process may have made it meanwhile.
+        if objects == 0 {
+            schema::initialise(connection)?;
+        }
+        transaction.commit()?;
+    }
+    // All of it of one moment: others may make collections meanwhile.
+    let moment = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+    versions(connection)?;
+    if options.verify_on_open {
+        verify(connection)?;
+    }
+    schema::check_tables(connection)?;
+    drop(moment);
+    if !connection.is_readonly(rusqlite::MAIN_DB)? {
+        use_wal(connection, options)?;
+        limit_size(connection, options)?;
+    }
+    Ok(())
+}
+
+fn verify(connection: &Connection) -> Job<()> {
+    let found: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if found == "ok" {
+        Ok(())
+    } else {
+        Err(corrupt("the file is damaged"))
+    }
+}
+
+/// Readers see the old until the new is whole only with a write-ahead log.
+fn use_wal(connection: &Connection, options: &SqliteOptions) -> Job<()> {
+    let begun = Instant::now();
+    loop {
+        let set = connection
+            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
+        match set {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(_) => {
+                return Err(Fail::Kind(ErrorKind::Unsupported(
+                    "a write-ahead log, which this file system does not serve",
+                )));
+            }
+            // The engine does not wait here by itself.
+            Err(rusqlite::Error::SqliteFailure(failure, _))
+                if failure.code == rusqlite::ErrorCode::DatabaseBusy
+                    && begun.elapsed() < options.busy_timeout =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn limit_size(connection: &Connection, options: &SqliteOptions) -> Job<()> {
+    if let Some(max) = options.max_bytes {
+        let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let pages = i64::try_from(max).unwrap_or(i64::MAX) / page.max(1);
+        let pages = pages.clamp(1, i64::from(u32::MAX) - 1);
+        connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
+    }
+    Ok(())
+}

@@ -49,8 +49,9 @@ impl History {
                     0 => None,
                     1 => Some("".into()),
                     _ => {
-                        let words: Vec<&str> =
-                            (0..self.dice.below(8)).map(|_| WORDS[self.dice.below(6)]).collect();
+                        let words: Vec<&str> = (0..self.dice.below(8))
+                            .map(|_| WORDS[self.dice.below(6)])
+                            .collect();
                         Some(words.join(" ").into())
                     }
                 };
@@ -73,9 +74,15 @@ impl History {
                 let selector = of_unit.narrow().unwrap();
                 // A batch that names a key twice is cut by nobody on this way.
                 let mut seen = std::collections::HashSet::new();
-                let records: Vec<_> = records.into_iter().filter(|r| seen.insert(r.key.clone())).collect();
+                let records: Vec<_> = records
+                    .into_iter()
+                    .filter(|r| seen.insert(r.key.clone()))
+                    .collect();
                 let tested = self.tested.replace(&selector, &records).await.unwrap();
-                assert_eq!(tested, self.model.replace(&selector, &records).await.unwrap());
+                assert_eq!(
+                    tested,
+                    self.model.replace(&selector, &records).await.unwrap()
+                );
             }
             8 => {
                 let keys: Vec<_> = (0..20).map(|_| key(&self.id())).collect();
@@ -94,8 +101,15 @@ impl History {
                     0 => MetadataPatch::new().remove(share),
                     _ => MetadataPatch::new().set(share, 99_i64),
                 };
-                let tested = self.tested.update_metadata(&selector, &patch).await.unwrap();
-                assert_eq!(tested, self.model.update_metadata(&selector, &patch).await.unwrap());
+                let tested = self
+                    .tested
+                    .update_metadata(&selector, &patch)
+                    .await
+                    .unwrap();
+                assert_eq!(
+                    tested,
+                    self.model.update_metadata(&selector, &patch).await.unwrap()
+                );
             }
             _ if self.dice.below(8) == 0 => {
                 let tested = self.tested.delete_all().await.unwrap();
@@ -138,7 +152,11 @@ impl History {
     }
 }
 
-async fn open(folder: &Path, options: HnswOptions, spec: &CollectionSpec) -> (HnswStore, Arc<dyn Collection>) {
+async fn open(
+    folder: &Path,
+    options: HnswOptions,
+    spec: &CollectionSpec,
+) -> (HnswStore, Arc<dyn Collection>) {
     let store = HnswStore::open(folder, options).unwrap();
     let collection = Store::new(store.clone()).ensure(spec).await.unwrap();
     (store, collection)
@@ -148,7 +166,9 @@ async fn run(seed: u64) {
     let mut dice = Dice(seed);
     let metric = [Metric::Cosine, Metric::Dot, Metric::Euclidean][dice.below(3)];
     let exact = dice.below(3) == 0;
-    let mut options = graph_always().with_lexical(true).with_quantized(dice.below(2) == 0);
+    let mut options = graph_always()
+        .with_lexical(true)
+        .with_quantized(dice.below(2) == 0);
     if exact {
         options = options.with_costs(shelfward_hnsw::PlannerCosts::default().with_scan(0.0));
     }
@@ -170,7 +190,10 @@ async fn run(seed: u64) {
         if n == 20 {
             let more = Field::new(MetadataKey::new("more").unwrap(), FieldKind::Bool);
             history.spec = history.spec.clone().with_fields([more]);
-            history.tested = Store::new(store.clone()).ensure(&history.spec).await.unwrap();
+            history.tested = Store::new(store.clone())
+                .ensure(&history.spec)
+                .await
+                .unwrap();
             history.model = model.ensure(&history.spec).await.unwrap();
         }
         match history.dice.below(8) {
@@ -179,7 +202,10 @@ async fn run(seed: u64) {
                 if history.dice.below(2) == 0 {
                     close(&store).await;
                 }
-                let nothing = Store::new(MemoryStore::new()).ensure(&history.spec).await.unwrap();
+                let nothing = Store::new(MemoryStore::new())
+                    .ensure(&history.spec)
+                    .await
+                    .unwrap();
                 history.tested = nothing;
                 drop(store);
                 (store, history.tested) = open(folder.path(), options, &history.spec).await;

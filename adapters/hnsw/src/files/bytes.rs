@@ -83,8 +83,7 @@ impl<'a> Take<'a> {
     }
 
     pub(crate) fn text(&mut self) -> FileResult<&'a str> {
-        std::str::from_utf8(self.bytes()?)
-            .map_err(|_| FileError::Corrupt("a text is not UTF-8"))
+        std::str::from_utf8(self.bytes()?).map_err(|_| FileError::Corrupt("a text is not UTF-8"))
     }
 
     /// How many of something follow that takes at least `each` bytes; never more than there is

@@ -88,7 +88,9 @@ impl Log {
         let (end, salt) = (frames.position(), frames.salt);
         if torn {
             if frames.any_behind()? {
-                return Err(FileError::Corrupt("a write in the middle of the log is damaged"));
+                return Err(FileError::Corrupt(
+                    "a write in the middle of the log is damaged",
+                ));
             }
             file.set_len(end)?;
             file.sync_all()?;

@@ -108,7 +108,10 @@ impl Snapshot {
     }
 
     /// Hands over each record, and answers the length of the file.
-    pub(crate) fn read(mut self, mut each: impl FnMut(Record) -> FileResult<()>) -> FileResult<u64> {
+    pub(crate) fn read(
+        mut self,
+        mut each: impl FnMut(Record) -> FileResult<()>,
+    ) -> FileResult<u64> {
         let rule = self.spec.word_rule;
         let mut records = 0;
         loop {

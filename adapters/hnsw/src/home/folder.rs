@@ -129,7 +129,10 @@ mod tests {
             fs::write(foreign.path().join(name), content).unwrap();
             assert!(Folder::open(foreign.path()).is_err(), "{name} {content}");
             assert_eq!(fs::read_dir(foreign.path()).unwrap().count(), 1);
-            assert_eq!(fs::read_to_string(foreign.path().join(name)).unwrap(), content);
+            assert_eq!(
+                fs::read_to_string(foreign.path().join(name)).unwrap(),
+                content
+            );
         }
         // What a store leaves that was killed in its first moments.
         let begun = tempfile::tempdir().unwrap();

@@ -100,9 +100,7 @@ impl Home {
 
     pub(crate) fn list(&self) -> Result<Vec<CollectionName>> {
         match &self.folder {
-            Some(folder) => {
-                collections(folder.path()).map_err(|e| e.during(Operation::List))
-            }
+            Some(folder) => collections(folder.path()).map_err(|e| e.during(Operation::List)),
             None => Ok(self.shelves().keys().cloned().collect()),
         }
     }

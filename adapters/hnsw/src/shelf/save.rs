@@ -67,19 +67,28 @@ impl Shelf {
         let shape = |dimensions| options.shape(dimensions);
         let saved = graph_file::load(&layout, generation, spec.metric, width, shape);
         // Whatever is wrong with a graph, it can be built from the vectors.
-        let saved_nodes = saved.ok().and_then(|saved| take_graph(&mut state, saved, &slots));
+        let saved_nodes = saved
+            .ok()
+            .and_then(|saved| take_graph(&mut state, saved, &slots));
 
-        let log = Log::open(&layout.log(generation), generation, options.sync, |payload| {
-            let change = Change::from_bytes(payload, state.rows.spec().word_rule)?;
-            if let Some(spec) = &change.spec
-                && state.rows.spec().check_serves(spec).is_err()
-            {
-                return Err(FileError::Corrupt("a write of the log changes what the collection is"));
-            }
-            check_fits(&state, width, &change.put)?;
-            state.apply(&change);
-            Ok(())
-        });
+        let log = Log::open(
+            &layout.log(generation),
+            generation,
+            options.sync,
+            |payload| {
+                let change = Change::from_bytes(payload, state.rows.spec().word_rule)?;
+                if let Some(spec) = &change.spec
+                    && state.rows.spec().check_serves(spec).is_err()
+                {
+                    return Err(FileError::Corrupt(
+                        "a write of the log changes what the collection is",
+                    ));
+                }
+                check_fits(&state, width, &change.put)?;
+                state.apply(&change);
+                Ok(())
+            },
+        );
         let log = log.map_err(|e| match e {
             FileError::Io(io::ErrorKind::NotFound) => {
                 FileError::Corrupt("the log of the snapshot is missing")
@@ -101,7 +110,11 @@ impl Shelf {
         let Some(kept) = &mut *kept else {
             return Ok(());
         };
-        let nodes = self.read().index.as_ref().map_or(0, |index| index.nodes.len());
+        let nodes = self
+            .read()
+            .index
+            .as_ref()
+            .map_or(0, |index| index.nodes.len());
         if !kept.log.is_empty() || nodes != kept.saved_nodes {
             self.save(kept)?;
         }
@@ -158,8 +171,11 @@ impl Shelf {
         let mut after: Option<Key> = None;
         loop {
             let state = self.read();
-            let batch: Vec<(&Key, Slot)> =
-                state.rows.in_key_order(after.as_ref()).take(BATCH).collect();
+            let batch: Vec<(&Key, Slot)> = state
+                .rows
+                .in_key_order(after.as_ref())
+                .take(BATCH)
+                .collect();
             let Some((last, _)) = batch.last() else {
                 break;
             };
@@ -198,7 +214,12 @@ impl Shelf {
             let nodes: Vec<Vec<u32>> = index
                 .nodes
                 .all()
-                .map(|slots| slots.iter().filter_map(|slot| places.get(slot).copied()).collect())
+                .map(|slots| {
+                    slots
+                        .iter()
+                        .filter_map(|slot| places.get(slot).copied())
+                        .collect()
+                })
                 .collect();
             (index.graph.clone(), index.space, nodes)
         };
@@ -232,10 +253,14 @@ impl Kept {
 
 fn check_fits(state: &State, width: usize, records: &[shelfward_core::Record]) -> FileResult<()> {
     if records.iter().any(|record| record.vector.len() != width) {
-        return Err(FileError::Corrupt("a vector has another width than the collection's"));
+        return Err(FileError::Corrupt(
+            "a vector has another width than the collection's",
+        ));
     }
     if !state.rows.has_room_for(records) {
-        return Err(FileError::Corrupt("there are more records than there is room for"));
+        return Err(FileError::Corrupt(
+            "there are more records than there is room for",
+        ));
     }
     Ok(())
 }

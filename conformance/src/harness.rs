@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::Runtime;
+use tokio::sync::watch;
 
 use crate::gaps::KnownGaps;
 use crate::process::{Processes, child_place, serve_child};
@@ -126,14 +127,25 @@ impl Prepared {
                 ExitCode::from(2)
             };
         }
+        let stopped = stopped_by_the_user(&self.runtime);
         let cases: Arc<Mutex<Vec<CaseReport>>> = Arc::default();
         let done = Arc::new(AtomicUsize::new(0));
         let of = self.suite.cases().len();
         let trials = self.suite.cases().iter().cloned().map(|case| {
             let (runtime, suite) = (self.runtime.clone(), self.suite.clone());
             let (cases, done, progress) = (cases.clone(), done.clone(), self.progress);
+            let mut stopped = stopped.clone();
             Trial::test(case.info().id.clone(), move || {
-                let report = runtime.block_on(suite.run(&case));
+                let ended = runtime.block_on(async {
+                    tokio::select! {
+                        biased;
+                        Ok(_) = stopped.wait_for(|stopped| *stopped) => None,
+                        report = suite.run(&case) => Some(report),
+                    }
+                });
+                let Some(report) = ended else {
+                    return Err("stopped".into());
+                };
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                 if progress {
                     note(&progress_line(&report, done, of));
@@ -149,11 +161,16 @@ impl Prepared {
         let conclusion = libtest_mimic::run(&Arguments::from_args(), trials.collect());
         let cases = std::mem::take(&mut *cases.lock().unwrap_or_else(PoisonError::into_inner));
         let report = self.runtime.block_on(self.suite.finish(cases));
+        let stopped = *stopped.borrow();
         if !report.left_behind.is_empty() {
             note(&format!(
                 "collections that could not be dropped: {:?}",
                 report.left_behind
             ));
+        }
+        if stopped {
+            // As a shell says it of a program that Ctrl-C ended.
+            return ExitCode::from(130);
         }
         let silent = report.silent_groups();
         if let Some(file) = &self.report {
@@ -170,6 +187,24 @@ impl Prepared {
         }
         conclusion.exit_code()
     }
+}
+
+/// Turns true on Ctrl-C: what runs is given up, nothing more is begun, and what the run made is
+/// dropped. A second Ctrl-C ends the program where it stands.
+fn stopped_by_the_user(runtime: &Runtime) -> watch::Receiver<bool> {
+    let (stop, stopped) = watch::channel(false);
+    runtime.spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            note("stopping; what the run made is dropped");
+            let _ = stop.send(true);
+        }
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(130);
+        }
+        // No such signals here: the channel stays open, and says false.
+        std::future::pending::<()>().await;
+    });
+    stopped
 }
 
 fn outcome(report: &CaseReport) -> Result<(), Failed> {

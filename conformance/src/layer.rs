@@ -16,10 +16,6 @@ use shelfward_core::{
 /// A layer that changes `replace` decides about `replace_if` too.
 #[async_trait]
 #[expect(missing_docs, reason = "each is the port's member of the same name")]
-#[expect(
-    clippy::missing_errors_doc,
-    reason = "each fails as the collection behind does"
-)]
 pub trait Layer: Send + Sync {
     /// The collection behind.
     fn behind(&self) -> &Arc<dyn Collection>;

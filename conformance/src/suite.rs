@@ -169,12 +169,11 @@ impl Suite {
     /// What a case finds, in a task of its own: one that panics or hangs is a finding, not an end.
     async fn found(&self, case: &Arc<Case>) -> Checked {
         let (case, context) = (case.clone(), self.context.clone());
-        let mut task = tokio::spawn(async move { (case.run)(context).await });
-        match tokio::time::timeout(PATIENCE, &mut task).await {
+        let mut task = Ends(tokio::spawn(async move { (case.run)(context).await }));
+        match tokio::time::timeout(PATIENCE, &mut task.0).await {
             Ok(Ok(found)) => found,
             Ok(Err(ended)) => Err(Finding::errors(format!("it panicked: {ended}"))),
             Err(_) => {
-                task.abort();
                 let patience = PATIENCE.as_secs();
                 Err(Finding::errors(format!("did not end within {patience} s")))
             }
@@ -206,6 +205,15 @@ impl Suite {
             cases,
             left,
         )
+    }
+}
+
+/// A case that ends when nobody waits for it any longer.
+struct Ends(tokio::task::JoinHandle<Checked>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

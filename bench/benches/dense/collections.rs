@@ -17,7 +17,7 @@ pub(crate) struct Held {
     pub(crate) collection: Arc<dyn Collection>,
 }
 
-/// The spec of what is searched: `tenant` is the partition, and `share` is a number from 0 to 99.
+/// The spec of what is searched: `tenant` is the partition, and `share` is a number from 0 to 999.
 pub(crate) fn spec(width: usize) -> CollectionSpec {
     let key = |name| MetadataKey::new(name).unwrap();
     let width = u32::try_from(width).unwrap();
@@ -38,7 +38,7 @@ pub(crate) fn records(vectors: &[Arc<[f32]>], tenant: impl Fn(usize) -> String) 
     let record = |(n, vector): (usize, &Arc<[f32]>)| {
         let tenant = tenant(n);
         // Scattered as the groups of a library are.
-        let share = i64::try_from((n * 7_919 + n / 100) % 100).unwrap();
+        let share = i64::try_from((n * 7_919 + n / 1_000) % 1_000).unwrap();
         let metadata = Metadata::new().with("tenant", tenant.as_str()).unwrap();
         let metadata = metadata.with("share", share).unwrap();
         let key = Key::within(
@@ -78,13 +78,26 @@ impl Held {
     }
 }
 
-/// The filter that lets so many of a hundred through.
-pub(crate) fn share(percent: i64) -> Arc<Filter> {
-    Arc::new(key("share").lt(percent).build().unwrap())
+/// The filter that lets so many of a thousand through.
+pub(crate) fn share(per_mille: i64) -> Arc<Filter> {
+    Arc::new(key("share").lt(per_mille).build().unwrap())
 }
 
 pub(crate) fn everything() -> Arc<Filter> {
     Arc::new(Filter::everything())
+}
+
+/// The mean share of the nearest that was found.
+pub(crate) fn recall(found: &[Vec<String>], nearest: &[Vec<String>]) -> f64 {
+    let mut there = 0_u32;
+    let mut wanted = 0_u32;
+    for (found, nearest) in found.iter().zip(nearest) {
+        for id in nearest {
+            wanted += 1;
+            there += u32::from(found.contains(id));
+        }
+    }
+    f64::from(there) / f64::from(wanted.max(1))
 }
 
 /// The ids of the nearest by the formula itself.

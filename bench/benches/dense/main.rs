@@ -24,11 +24,13 @@ const TOP_K: usize = 10;
 const WIDTH: usize = 384;
 
 /// What is measured, in the order of the table.
-const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 5] = [
+const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 7] = [
     ("exact", rows::exact::exact),
     ("filtered", rows::filtered::filtered),
     ("library", rows::library::library),
     ("tenants", rows::tenants::tenants),
+    ("sqlite", rows::sqlite::sqlite),
+    ("hnsw", rows::hnsw::hnsw),
     ("growth", rows::growth::growth),
 ];
 

@@ -33,6 +33,8 @@ struct State {
     opened_before: bool,
     /// The handles that are open.
     open: usize,
+    /// The handles of which something is left, closed or not.
+    left: usize,
     /// The process that has them, where one may.
     holder: u32,
     /// Whether it was opened again after all had let go of it.
@@ -77,10 +79,15 @@ impl Kept {
                 let why = "another process has the store open".to_owned();
                 return Err(StoreError::new(Operation::Connect, ErrorKind::Invalid(why)));
             }
+            let holds_on = self.fault == Some(Fault::HoldsOnAfterClose);
+            if holds_on && state.open == 0 && state.left > 0 {
+                return Err(StoreError::new(Operation::Connect, ErrorKind::Unavailable));
+            }
             let again = state.opened_before && state.open == 0;
             state.again |= again;
             state.opened_before = true;
             state.open += 1;
+            state.left += 1;
             state.holder = process;
             again.then(|| std::mem::take(&mut state.journal))
         };
@@ -139,6 +146,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        self.kept.state().left -= 1;
         let dead_but_holding = self.kept.fault == Some(Fault::KeepsLockOfTheDead);
         if !self.closed.load(Ordering::SeqCst) && !dead_but_holding {
             self.kept.state().open -= 1;

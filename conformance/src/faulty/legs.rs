@@ -60,10 +60,10 @@ impl FaultyCollection {
                     at % 5 != 2 && at % 5 != 4
                 });
             }
-            Fault::MissesOneNeighbour if dense && self.is_large().await? => {
-                if found.hits.len() > 4 {
-                    found.hits.remove(4);
-                }
+            Fault::MissesOneNeighbour
+                if dense && found.hits.len() > 4 && self.is_large().await? =>
+            {
+                found.hits.remove(4);
             }
             Fault::ScoresByCode if dense && self.is_large().await? => {
                 let round = |score: f64| (score * 50.0).round() / 50.0;

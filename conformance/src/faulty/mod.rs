@@ -201,6 +201,8 @@ pub enum Fault {
     LetsAnotherProcessIn,
     /// A store that one process may have open stays locked when that is killed.
     KeepsLockOfTheDead,
+    /// A store that was closed cannot be opened while a handle of it is left.
+    HoldsOnAfterClose,
     /// Two of five of the nearest vectors are not found.
     MissesNeighbours,
     /// One of the nearest is not found, though all are promised.
@@ -211,7 +213,7 @@ pub enum Fault {
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 91] = [
+    pub const ALL: [Self; 92] = [
         Self::IgnoresFilter,
         Self::DropsAll,
         Self::InComparesListAsOne,
@@ -300,6 +302,7 @@ impl Fault {
         Self::CachesAnswers,
         Self::LetsAnotherProcessIn,
         Self::KeepsLockOfTheDead,
+        Self::HoldsOnAfterClose,
         Self::MissesNeighbours,
         Self::MissesOneNeighbour,
         Self::ScoresByCode,

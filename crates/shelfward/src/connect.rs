@@ -1,9 +1,9 @@
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "hnsw"))]
 use shelfward_core::{ErrorKind, Operation, VectorStore};
 use shelfward_core::{Store, StoreError};
 
 /// The schemes that there are, with the cargo feature of each.
-const KNOWN: &str = "memory: (feature memory), sqlite: (feature sqlite)";
+const KNOWN: &str = "memory: (feature memory), sqlite: (feature sqlite), hnsw: (feature hnsw)";
 
 /// Why no store could be had from a URL.
 ///
@@ -49,6 +49,8 @@ pub enum ConnectError {
 /// | `memory:` | collections in this process, gone with it | `memory` |
 /// | `sqlite:library.db` | collections in a file, for all processes; what stands behind `?` are options | `sqlite` |
 /// | `sqlite::memory:` | the same without a file, gone with the store | `sqlite` |
+/// | `hnsw:library` | collections in a folder, for one process, with an approximate index | `hnsw` |
+/// | `hnsw::memory:` | the same without a folder, gone with the store | `hnsw` |
 ///
 /// # Errors
 /// [`ConnectError`] for an unknown scheme, naming those there are, or one whose feature is off,
@@ -69,6 +71,7 @@ pub async fn connect(url: &str) -> Result<Store, ConnectError> {
     match scheme {
         "memory" => memory(rest),
         "sqlite" => sqlite(rest).await,
+        "hnsw" => hnsw(rest).await,
         _ => {
             let scheme = scheme.chars().take(32).collect();
             Err(ConnectError::UnknownScheme {
@@ -112,8 +115,21 @@ async fn sqlite(_: &str) -> Result<Store, ConnectError> {
     })
 }
 
+#[cfg(feature = "hnsw")]
+async fn hnsw(rest: &str) -> Result<Store, ConnectError> {
+    opened(rest, shelfward_hnsw::connect).await
+}
+
+#[cfg(not(feature = "hnsw"))]
+async fn hnsw(_: &str) -> Result<Store, ConnectError> {
+    Err(ConnectError::MissingFeature {
+        scheme: "hnsw",
+        feature: "hnsw",
+    })
+}
+
 /// Opens files away from the tasks of the runtime, which they would hold up.
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "hnsw"))]
 async fn opened<S: VectorStore + 'static>(
     rest: &str,
     open: fn(&str) -> shelfward_core::Result<S>,
@@ -141,6 +157,9 @@ mod tests {
             "sqlite:/no-such-folder/hunter2/library.db",
             "sqlite:library.db?hunter2=1",
             "sqlite:library.db?synchronous=hunter2",
+            "hnsw::hunter2",
+            // Below what is a file, so that no folder can be made there.
+            "hnsw:Cargo.toml/hunter2",
         ] {
             let error = connect(secret).await.unwrap_err();
             assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
@@ -155,15 +174,19 @@ mod tests {
     #[tokio::test]
     async fn an_unknown_scheme_names_those_there_are_with_their_features() {
         let error = connect("nosuch:there").await.unwrap_err().to_string();
-        for known in ["memory: (feature memory)", "sqlite: (feature sqlite)"] {
+        for known in [
+            "memory: (feature memory)",
+            "sqlite: (feature sqlite)",
+            "hnsw: (feature hnsw)",
+        ] {
             assert!(error.contains(known), "{error}");
         }
     }
 
-    #[cfg(feature = "sqlite")]
+    #[cfg(all(feature = "sqlite", feature = "hnsw"))]
     #[tokio::test]
     async fn a_store_without_a_file_has_its_collections_to_itself() {
-        for url in ["sqlite::memory:"] {
+        for url in ["sqlite::memory:", "hnsw::memory:"] {
             let scheme = url.split(':').next().unwrap();
             let store = connect(url).await.unwrap();
             assert_eq!(store.kind(), scheme);
@@ -171,7 +194,7 @@ mod tests {
         }
     }
 
-    #[cfg(not(all(feature = "memory", feature = "sqlite")))]
+    #[cfg(not(all(feature = "memory", feature = "sqlite", feature = "hnsw")))]
     #[tokio::test]
     async fn a_scheme_whose_adapter_is_not_built_in_names_the_feature() {
         let missing: &[&str] = &[
@@ -179,6 +202,8 @@ mod tests {
             "memory",
             #[cfg(not(feature = "sqlite"))]
             "sqlite",
+            #[cfg(not(feature = "hnsw"))]
+            "hnsw",
         ];
         for scheme in missing {
             let error = connect(&format!("{scheme}:")).await.unwrap_err();

@@ -14,6 +14,9 @@ pub use shelfward_text as text;
 /// The results of several search providers, fused and without doubles.
 pub use shelfward_websearch as websearch;
 
+/// Collections in a folder, with an approximate index.
+#[cfg(feature = "hnsw")]
+pub use shelfward_hnsw as hnsw;
 /// The in-memory store.
 #[cfg(feature = "memory")]
 pub use shelfward_memory as memory;

@@ -1,7 +1,11 @@
 //! The example `library`, run as a test: what it shows is what readers see.
 
-#![cfg(any(feature = "memory", feature = "sqlite"))]
-#![expect(clippy::unwrap_used, reason = "a test may end by a panic")]
+#![cfg(any(feature = "memory", feature = "sqlite", feature = "hnsw"))]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test may end by a panic"
+)]
 
 #[path = "../examples/library/story/mod.rs"]
 mod story;
@@ -52,6 +56,15 @@ async fn on_a_sqlite_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("library.db");
     told_twice(&format!("sqlite:{}", file.display())).await;
+}
+
+#[cfg(feature = "hnsw")]
+#[tokio::test]
+async fn on_an_hnsw_folder() {
+    told_twice("hnsw::memory:").await;
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("library.hnsw");
+    told_twice(&format!("hnsw:{}", library.display())).await;
 }
 
 /// Each reader sees what they may after each step.

@@ -16,8 +16,8 @@ pub(crate) fn filtered(run: &Run<'_>, report: &mut Report) {
 
 fn measure(run: &Run<'_>, report: &mut Report, held: &Held, beside: &str) {
     let all = everything();
-    for (percent, goal) in [(1, 0.03), (10, 0.15), (50, 0.7)] {
-        let filter = share(percent);
+    for (per_mille, goal) in [(10, 0.03), (100, 0.15), (500, 0.7)] {
+        let filter = share(per_mille);
         run.check(held, &filter, report);
         let times = alternate(
             &run.queries,
@@ -31,7 +31,7 @@ fn measure(run: &Run<'_>, report: &mut Report, held: &Held, beside: &str) {
                 }),
             ],
         );
-        let what = format!("a filter that lets {percent} % through");
+        let what = format!("a filter that lets {} % through", per_mille / 10);
         let row = Row::times(&what, run.vectors.len(), beside).goal(goal);
         report.rows.push(row.measured(both(&times)));
     }

@@ -25,7 +25,7 @@ pub(crate) fn growth(run: &Run<'_>, report: &mut Report) {
         named("search of 50 %"),
     ];
     let mut writes = named("upsert");
-    let filters = [everything(), share(1), share(50)];
+    let filters = [everything(), share(10), share(500)];
     for size in SIZES
         .into_iter()
         .filter(|size| *size <= run.options.documents.max(MANY) * 10)

@@ -4,7 +4,9 @@ pub(crate) mod beside;
 pub(crate) mod exact;
 pub(crate) mod filtered;
 pub(crate) mod growth;
+pub(crate) mod hnsw;
 pub(crate) mod library;
+pub(crate) mod sqlite;
 pub(crate) mod tenants;
 
 use std::cell::{OnceCell, RefCell, RefMut};
@@ -21,6 +23,8 @@ use crate::collections::{Held, plain, records};
 use crate::peers::Peers;
 use crate::vectors::drawn;
 
+/// How often what takes seconds is done.
+const FEW_ROUNDS: usize = 3;
 /// How many queries are timed.
 const QUERIES: usize = 50;
 

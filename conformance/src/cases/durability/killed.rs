@@ -20,7 +20,7 @@ use crate::verdict::{Checked, Finding, Verdict};
 const KILLS: u32 = 10;
 
 /// So many records that the next writer begins with none.
-const MANY: usize = 5_000;
+const MANY: usize = 2_000;
 
 /// How many units are there before a stream of deletes.
 const TO_DELETE: u32 = 60;

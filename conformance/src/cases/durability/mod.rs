@@ -55,6 +55,9 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("durability/without-a-close", reopened::without_a_close)
             .kills(&[Fault::WritesWhenClosed, Fault::ForgetsAll])
             .reopens(),
+        Case::new("durability/close-lets-go", reopened::close_lets_go)
+            .kills(&[Fault::HoldsOnAfterClose])
+            .reopens(),
         Case::new("durability/opened-many-times", reopened::many_times)
             .kills(&[Fault::LosesLastWrite, Fault::KeepsDeleted])
             .reopens(),

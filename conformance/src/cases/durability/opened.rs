@@ -27,6 +27,11 @@ impl Opened {
         })
     }
 
+    /// The same with another collection; the handle on the one before is dropped.
+    pub(super) fn with(self, collection: Arc<dyn Collection>) -> Self {
+        Self { collection, ..self }
+    }
+
     /// Lets go of everything and opens it again.
     pub(super) async fn again(self) -> Checked<Self> {
         self.store.close().await?;

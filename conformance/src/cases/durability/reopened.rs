@@ -191,10 +191,7 @@ pub(super) async fn drops(context: Context) -> Checked {
     kept.upsert(std::slice::from_ref(&stays)).await?;
     let (dropped, name) = (opened.collection.spec().clone(), kept.spec().name.clone());
     opened.store.drop_collection(&dropped.name).await?;
-    let opened = Opened {
-        collection: kept,
-        ..opened
-    };
+    let opened = opened.with(kept);
     let opened = opened.again().await?;
     let there = opened.store.list().await?;
     holds(
@@ -207,10 +204,7 @@ pub(super) async fn drops(context: Context) -> Checked {
     anew.width = 2;
     let anew = opened.store.ensure(&anew).await?;
     anew.upsert(&[Record::new(key("r0")?, [1.0, 0.5])]).await?;
-    let opened = Opened {
-        collection: anew,
-        ..opened
-    };
+    let opened = opened.with(anew);
     let opened = opened.again().await?;
     opened
         .holds("made anew", &[Record::new(key("r0")?, [1.0, 0.5])])
@@ -237,6 +231,24 @@ pub(super) async fn without_a_close(context: Context) -> Checked {
     opened
         .agrees("after they were dropped again", &records)
         .await?;
+    opened.end().await
+}
+
+/// A close lets go of the store, though a handle on a collection is left somewhere.
+pub(super) async fn close_lets_go(context: Context) -> Checked {
+    let (opened, records) = units(&context).await?;
+    let left = opened.collection.clone();
+    let opened = opened.again().await?;
+    opened
+        .agrees("opened beside a handle that is left", &records)
+        .await?;
+    let refused = left
+        .upsert(std::slice::from_ref(&record("late", 0, "{}")?))
+        .await;
+    holds(refused.is_err(), || {
+        "a handle of a closed store writes".into()
+    })?;
+    opened.holds("after that", &records).await?;
     opened.end().await
 }
 

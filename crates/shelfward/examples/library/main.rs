@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! cargo run -p shelfward --example library
-//! cargo run -p shelfward --example library -- --store memory:
+//! cargo run -p shelfward --example library -- --store sqlite:library.db
+//! cargo run -p shelfward --example library -- --store hnsw:library.hnsw
 //! ```
 //!
 //! It files a transcript and six documents from `examples/data`, then narrows, replaces and removes
-//! some of them, and prints after each step what each reader sees. The steps are in `story`.
+//! some of them, and prints after each step what each reader sees. The steps are in `story`. Where the
+//! library is there already, it is filed anew, and the answers are the same.
 
 #![expect(
     clippy::print_stdout,

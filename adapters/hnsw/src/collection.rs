@@ -1,0 +1,305 @@
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use shelfward_core::filter::Matcher;
+use shelfward_core::{
+    Capabilities, Collection, CollectionSpec, Count, Cursor, ErrorKind, Filter, Found, Include,
+    Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result, StoreError,
+    StoredRecord, WriteOrder, async_trait,
+};
+
+use crate::answers::{cursor_at, found, key_of};
+use crate::capabilities::capabilities;
+use crate::files::change::Change;
+use crate::home::Handle;
+use crate::job::blocking;
+use crate::shelf::state::State;
+use crate::shelf::{Shelf, check_kinds};
+
+/// A handle on a collection.
+pub(crate) struct HnswCollection {
+    at: At,
+    capabilities: Capabilities,
+}
+
+/// What a job on a thread of its own needs of the handle.
+#[derive(Clone)]
+pub(crate) struct At {
+    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) spec: Arc<CollectionSpec>,
+    handle: Arc<Handle>,
+}
+
+impl HnswCollection {
+    pub(crate) fn open(shelf: Arc<Shelf>, handle: Arc<Handle>) -> Self {
+        let spec = shelf.read().rows.spec().clone();
+        Self {
+            capabilities: capabilities(handle.home.options(), handle.home.is_durable()),
+            at: At {
+                shelf,
+                spec,
+                handle,
+            },
+        }
+    }
+
+    /// Runs a read on one state.
+    async fn read<T: Send + 'static>(
+        &self,
+        operation: Operation,
+        read: impl FnOnce(&At, &State) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let at = self.at.clone();
+        blocking(operation, move |dropped| {
+            let state = at.shelf.read();
+            at.check_open(operation, &state)?;
+            if dropped.load(Ordering::SeqCst) {
+                // Nobody waits for the answer.
+                return Err(StoreError::new(operation, ErrorKind::Engine));
+            }
+            read(&at, &state)
+        })
+        .await
+    }
+
+    /// Runs a write: what `prepare` says is to change, changes.
+    async fn write<T: Send + 'static>(
+        &self,
+        operation: Operation,
+        prepare: impl FnOnce(&At, &State) -> Result<(Change, T)> + Send + 'static,
+    ) -> Result<T> {
+        let at = self.at.clone();
+        blocking(operation, move |dropped: &AtomicBool| {
+            let written = at.shelf.change(operation, dropped, |state| {
+                at.check_open(operation, state)?;
+                prepare(&at, state)
+            });
+            written.map_err(|e| e.on(&at.spec.name))
+        })
+        .await
+    }
+}
+
+impl At {
+    pub(crate) fn error(&self, operation: Operation, kind: impl Into<ErrorKind>) -> StoreError {
+        StoreError::new(operation, kind).on(&self.spec.name)
+    }
+
+    fn check_open(&self, operation: Operation, state: &State) -> Result<()> {
+        let open = self.handle.check_open(operation);
+        open.map_err(|e| e.on(&self.spec.name))?;
+        if state.discarded {
+            return Err(self.error(operation, ErrorKind::StaleHandle));
+        }
+        Ok(())
+    }
+
+    /// Refuses what there is no room for, and values that a field declared since this handle was
+    /// opened does not hold.
+    fn check_records(&self, operation: Operation, state: &State, records: &[Record]) -> Result<()> {
+        if !state.rows.has_room_for(records) {
+            let full = ErrorKind::Limit {
+                what: "documents, words or letters of words of one partition",
+                given: u64::from(u32::MAX),
+                max: u64::from(u32::MAX) - 1,
+            };
+            return Err(self.error(operation, full));
+        }
+        let spec = state.rows.spec();
+        if !Arc::ptr_eq(spec, &self.spec) {
+            for record in records {
+                check_kinds(spec, &record.metadata).map_err(|e| self.error(operation, e))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The keys of what a selector matches.
+fn keys_matching(state: &State, selector: &NarrowFilter) -> Vec<Key> {
+    let matching = state.rows.matching(selector.filter());
+    let key = |slot| Some(state.rows.row(slot)?.key.clone());
+    matching.iter().filter_map(key).collect()
+}
+
+#[async_trait]
+impl Collection for HnswCollection {
+    fn spec(&self) -> &CollectionSpec {
+        &self.at.spec
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    async fn upsert(&self, records: &[Record]) -> Result<()> {
+        let records = records.to_vec();
+        self.write(Operation::Upsert, move |at, state| {
+            at.check_records(Operation::Upsert, state, &records)?;
+            Ok((Change::put(&records), ()))
+        })
+        .await
+    }
+
+    async fn delete(&self, keys: &[Key]) -> Result<Count> {
+        let keys: HashSet<Key> = keys.iter().cloned().collect();
+        self.write(Operation::Delete, move |_, state| {
+            let there = |key: &Key| state.rows.slot(key).is_some();
+            let mut keys: Vec<Key> = keys.into_iter().filter(there).collect();
+            keys.sort_unstable();
+            let count = exact(keys.len());
+            Ok((Change::remove(keys), count))
+        })
+        .await
+    }
+
+    async fn search(&self, leg: &Leg) -> Result<Found> {
+        let leg = leg.clone();
+        let lexical = self.capabilities.lexical.is_some();
+        self.read(Operation::Search, move |at, state| {
+            found(at, state, &leg, lexical)
+        })
+        .await
+    }
+
+    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
+        let legs = [dense.clone(), lexical.clone()];
+        let can = self.capabilities.lexical.is_some();
+        // One guard, so both legs see one state.
+        self.read(Operation::Search, move |at, state| {
+            let [dense, lexical] = &legs;
+            Ok((
+                found(at, state, dense, can)?,
+                found(at, state, lexical, can)?,
+            ))
+        })
+        .await
+    }
+
+    async fn fetch(
+        &self,
+        keys: &[Key],
+        within: &Filter,
+        include: Include,
+    ) -> Result<Vec<Option<StoredRecord>>> {
+        let (keys, within) = (keys.to_vec(), within.clone());
+        self.read(Operation::Fetch, move |_, state| {
+            let within = Matcher::new(&within);
+            let stored = |key| {
+                let slot = state.rows.slot(key)?;
+                let matches = within.matches(&state.rows.row(slot)?.metadata);
+                matches.then(|| state.rows.stored(slot, include)).flatten()
+            };
+            Ok(keys.iter().map(stored).collect())
+        })
+        .await
+    }
+
+    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+        let (selector, with) = (selector.clone(), with.to_vec());
+        self.write(Operation::Replace, move |at, state| {
+            at.check_records(Operation::Replace, state, &with)?;
+            let mut removed = keys_matching(state, &selector);
+            let replaced = Replaced::new(exact(removed.len()), with.len());
+            // What comes back under its key is written over, and keeps its node where it can.
+            let back: HashSet<&Key> = with.iter().map(|record| &record.key).collect();
+            removed.retain(|key| !back.contains(key));
+            let change = Change {
+                removed,
+                ..Change::put(&with)
+            };
+            Ok((change, replaced))
+        })
+        .await
+    }
+
+    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+        let selector = selector.clone();
+        self.write(Operation::DeleteMatching, move |_, state| {
+            let removed = keys_matching(state, &selector);
+            let count = exact(removed.len());
+            Ok((Change::remove(removed), count))
+        })
+        .await
+    }
+
+    async fn delete_all(&self) -> Result<Count> {
+        self.write(Operation::DeleteAll, move |_, state| {
+            let change = Change {
+                clear: !state.rows.is_empty(),
+                ..Change::default()
+            };
+            Ok((change, exact(state.rows.len())))
+        })
+        .await
+    }
+
+    async fn update_metadata(
+        &self,
+        selector: &NarrowFilter,
+        patch: &MetadataPatch,
+    ) -> Result<Count> {
+        let (selector, patch) = (selector.clone(), patch.clone());
+        self.write(Operation::UpdateMetadata, move |at, state| {
+            for (key, value) in patch.iter() {
+                if let Some(value) = value {
+                    let checked = state.rows.spec().check_value(key, value);
+                    checked.map_err(|e| at.error(Operation::UpdateMetadata, e))?;
+                }
+            }
+            let matching = state.rows.matching(selector.filter());
+            let patched = |slot| {
+                let row = state.rows.row(slot)?;
+                Some((row.key.clone(), Arc::new(patch.apply(&row.metadata))))
+            };
+            let change = Change {
+                patched: matching.iter().filter_map(patched).collect(),
+                ..Change::default()
+            };
+            Ok((change, Count::Exact(matching.len())))
+        })
+        .await
+    }
+
+    async fn scan(
+        &self,
+        filter: &Filter,
+        after: Option<&Cursor>,
+        limit: usize,
+        include: Include,
+    ) -> Result<Page> {
+        let after = after.map(|cursor| key_of(&self.at, cursor)).transpose()?;
+        let filter = filter.clone();
+        self.read(Operation::Scan, move |_, state| {
+            // One more than asked tells whether there is a next page.
+            let rows = &state.rows;
+            let mut found = rows.page(&filter, after.as_ref(), limit.saturating_add(1));
+            let more = found.len() > limit;
+            found.truncate(limit);
+            let last = found.last().filter(|_| more);
+            let next = last.and_then(|slot| Some(cursor_at(&rows.row(*slot)?.key)));
+            let stored = found
+                .into_iter()
+                .filter_map(|slot| rows.stored(slot, include));
+            Ok(Page::new(stored.collect(), next))
+        })
+        .await
+    }
+
+    async fn count(&self, filter: &Filter) -> Result<Count> {
+        let filter = filter.clone();
+        self.read(Operation::Count, move |_, state| {
+            Ok(Count::Exact(state.rows.matching(&filter).len()))
+        })
+        .await
+    }
+
+    fn write_order(&self) -> Option<WriteOrder> {
+        Some(self.at.shelf.order.clone())
+    }
+}
+
+fn exact(n: usize) -> Count {
+    u64::try_from(n).map_or(Count::Unknown, Count::Exact)
+}

@@ -1,0 +1,25 @@
+use shelfward_core::{ErrorKind, Operation, Result, StoreError};
+
+use crate::config::HnswOptions;
+use crate::store::HnswStore;
+
+/// Opens what follows `hnsw:` in an address: a folder, or `:memory:` for a store that is kept nowhere.
+///
+/// # Errors
+/// An address that names no folder, and those of [`HnswStore::open`]. None shows the folder.
+pub fn connect(rest: &str) -> Result<HnswStore> {
+    match rest {
+        ":memory:" => Ok(HnswStore::in_memory()),
+        "" => Err(invalid(
+            "an address of this store names a folder, as in hnsw:library",
+        )),
+        other if other.starts_with(':') => Err(invalid(
+            "of names that begin with a colon, this store knows :memory: alone",
+        )),
+        folder => HnswStore::open(folder, HnswOptions::default()),
+    }
+}
+
+fn invalid(why: &str) -> StoreError {
+    StoreError::new(Operation::Connect, ErrorKind::Invalid(why.to_owned()))
+}

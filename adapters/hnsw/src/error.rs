@@ -1,0 +1,68 @@
+//! What goes wrong with files, and how it is told: by kind, never with a path.
+
+use std::fmt;
+use std::io;
+
+use shelfward_core::{ErrorKind, Operation, StoreError};
+
+/// Why files could not be read or written.
+#[derive(Debug)]
+pub(crate) enum FileError {
+    /// The system refused, of this kind. The rest of its message may name a path.
+    Io(io::ErrorKind),
+    /// What is in a file cannot be right.
+    Corrupt(&'static str),
+    /// What is in a file was written by a later version of this store.
+    Newer,
+    /// The folder holds something that is not this store's.
+    Foreign,
+    /// Another process has the folder open.
+    Locked,
+    /// An earlier write failed half way and could not be taken back.
+    Broken,
+}
+
+pub(crate) type FileResult<T> = Result<T, FileError>;
+
+impl From<io::Error> for FileError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error.kind())
+    }
+}
+
+impl FileError {
+    /// The port's error for it.
+    pub(crate) fn during(self, operation: Operation) -> StoreError {
+        let kind = match &self {
+            Self::Io(_) | Self::Broken => ErrorKind::Engine,
+            Self::Corrupt(what) => ErrorKind::Corrupt(what),
+            Self::Newer => ErrorKind::Unsupported("reading what a later version of it wrote"),
+            Self::Foreign => {
+                ErrorKind::Invalid("the folder holds files that are not this store's".to_owned())
+            }
+            Self::Locked => ErrorKind::Unavailable,
+        };
+        let error = StoreError::new(operation, kind);
+        match self {
+            Self::Io(_) | Self::Broken | Self::Locked => error.because(self),
+            Self::Corrupt(_) | Self::Newer | Self::Foreign => error,
+        }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(kind) => write!(f, "a file of the store: {kind}"),
+            Self::Corrupt(what) => f.write_str(what),
+            Self::Newer => f.write_str("a file was written by a later version of the store"),
+            Self::Foreign => f.write_str("the folder holds files that are not this store's"),
+            Self::Locked => f.write_str("another process has the folder open"),
+            Self::Broken => f.write_str(
+                "an earlier write to the log failed and could not be taken back; open the store again",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}

@@ -1,0 +1,177 @@
+//! The log of a generation: every write since its snapshot, one frame each.
+//!
+//! A write's frame is written, waited for, and then sealed by a small frame of its own. A kill or a
+//! power cut leaves at most the last frame broken and without a seal, and then its write never
+//! returned: it is dropped. A broken frame with a seal or anything else behind it was whole once.
+
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use super::bytes::{Put, Take};
+use super::frame::{Frames, Kind, Next, framed};
+use super::layout::{head_of, sync_folder, take_head};
+use crate::error::{FileError, FileResult};
+
+const WHAT: &str = "log";
+
+pub(crate) struct Log {
+    file: File,
+    /// Where the next frame goes.
+    end: u64,
+    next_number: u64,
+    salt: u32,
+    /// Whether each write waits for the disk.
+    sync: bool,
+    /// Set when the file may hold part of a write and cannot be cut back.
+    broken: bool,
+}
+
+impl Log {
+    /// Makes an empty log, on the disk when this returns.
+    pub(crate) fn create(path: &Path, generation: u64, sync: bool) -> FileResult<Self> {
+        let salt = RandomState::new().hash_one(generation) as u32;
+        let mut head = head_of(WHAT);
+        head.put_u64(generation);
+        head.put_u32(salt);
+        let bytes = framed(Kind::Head, 0, 0, &head).ok_or(FileError::Broken)?;
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(path)?;
+        file.write_all(&bytes)?;
+        file.sync_all()?;
+        Ok(Self {
+            file,
+            end: bytes.len() as u64,
+            next_number: 1,
+            salt,
+            sync,
+            broken: false,
+        })
+    }
+
+    /// Reads a log, hands over each write, and goes on behind the last whole one.
+    pub(crate) fn open(
+        path: &Path,
+        generation: u64,
+        sync: bool,
+        mut replay: impl FnMut(&[u8]) -> FileResult<()>,
+    ) -> FileResult<Self> {
+        const NO_HEAD: &str = "the log does not begin as one";
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        let mut frames = Frames::of(file.try_clone()?)?;
+        let head = frames.expect(Kind::Head, NO_HEAD)?;
+        let mut from = Take::new(&head.payload);
+        take_head(&mut from, WHAT)?;
+        if from.u64()? != generation {
+            return Err(FileError::Corrupt("the log is of another generation"));
+        }
+        frames.salt = from.u32()?;
+        let mut next_number = 1;
+        let torn = loop {
+            match frames.next()? {
+                Next::Frame(frame) => {
+                    match frame.kind {
+                        Kind::Write => replay(&frame.payload)?,
+                        Kind::Seal => {}
+                        _ => return Err(FileError::Corrupt("the log holds a foreign frame")),
+                    }
+                    next_number = frame.number + 1;
+                }
+                Next::Nothing => break false,
+                Next::Broken => break true,
+            }
+        };
+        let (end, salt) = (frames.position(), frames.salt);
+        if torn {
+            if frames.any_behind()? {
+                return Err(FileError::Corrupt(
+                    "a write in the middle of the log is damaged",
+                ));
+            }
+            file.set_len(end)?;
+            file.sync_all()?;
+        }
+        let mut log = Self {
+            file,
+            end,
+            next_number,
+            salt,
+            sync,
+            broken: false,
+        };
+        log.file.seek(SeekFrom::Start(end))?;
+        Ok(log)
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn length(&self) -> u64 {
+        self.end
+    }
+
+    /// Whether there is a write in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.next_number == 1
+    }
+
+    /// Whether a payload is short enough to be one write.
+    pub(crate) fn has_room_for(payload: &[u8]) -> bool {
+        u32::try_from(payload.len()).is_ok()
+    }
+
+    /// Writes one write. When this returns, it outlives the process, and the machine where writes
+    /// wait for the disk. When it fails, nothing of it will be read.
+    pub(crate) fn append(&mut self, payload: &[u8]) -> FileResult<()> {
+        if self.broken {
+            return Err(FileError::Broken);
+        }
+        self.write(Kind::Write, payload, self.sync)?;
+        // Where the seal cannot be written, the write is in force all the same.
+        let _unsealed = self.write(Kind::Seal, &[], false);
+        Ok(())
+    }
+
+    fn write(&mut self, kind: Kind, payload: &[u8], sync: bool) -> FileResult<()> {
+        let bytes = framed(kind, self.next_number, self.salt, payload)
+            .ok_or(FileError::Io(std::io::ErrorKind::FileTooLarge))?;
+        let mut written = self.file.write_all(&bytes);
+        if written.is_ok() && sync {
+            written = self.file.sync_data();
+            // What is on the disk after a failed sync is not known, and a second one would not say.
+            self.broken = written.is_err();
+        }
+        if let Err(error) = written {
+            let cut = self
+                .file
+                .set_len(self.end)
+                .and_then(|()| self.file.seek(SeekFrom::Start(self.end)));
+            self.broken |= cut.is_err();
+            return Err(error.into());
+        }
+        self.end += bytes.len() as u64;
+        self.next_number += 1;
+        Ok(())
+    }
+
+    /// Takes no more writes.
+    pub(crate) fn give_up(&mut self) {
+        self.broken = true;
+    }
+
+    /// Waits until all of it is on the disk.
+    pub(crate) fn sync(&self) -> FileResult<()> {
+        Ok(self.file.sync_all()?)
+    }
+}
+
+/// Makes the log of a generation, and waits for its name too.
+pub(crate) fn create_beside(path: &Path, generation: u64, sync: bool) -> FileResult<Log> {
+    let log = Log::create(path, generation, sync)?;
+    if let Some(folder) = path.parent() {
+        sync_folder(folder)?;
+    }
+    Ok(log)
+}

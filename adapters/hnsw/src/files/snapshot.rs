@@ -1,0 +1,138 @@
+//! A snapshot: a collection's spec and all its records, as they were when the generation began.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use shelfward_core::{CollectionSpec, Record};
+
+use super::bytes::{Put, Take};
+use super::change::{spec_from_bytes, spec_to_bytes, take_record_with_words};
+use super::frame::{Frames, Kind, Next, framed};
+use super::layout::{head_of, take_head};
+use crate::error::{FileError, FileResult};
+use crate::record_mapping::{Parts, put_record};
+
+const WHAT: &str = "snapshot";
+/// A frame is written when it has so many bytes.
+const FULL: usize = 1 << 20;
+
+/// Writes a snapshot to a file beside the one in force.
+pub(crate) struct SnapshotWriter {
+    file: File,
+    number: u64,
+    /// The records of the next frame.
+    part: Vec<u8>,
+    records: u64,
+    length: u64,
+}
+
+impl SnapshotWriter {
+    pub(crate) fn create(path: &Path, generation: u64, spec: &CollectionSpec) -> FileResult<Self> {
+        let mut writer = Self {
+            file: File::create(path)?,
+            number: 0,
+            part: Vec::new(),
+            records: 0,
+            length: 0,
+        };
+        let mut head = head_of(WHAT);
+        head.put_u64(generation);
+        head.put_bytes(&spec_to_bytes(spec)?);
+        writer.write(Kind::Head, &head)?;
+        Ok(writer)
+    }
+
+    fn write(&mut self, kind: Kind, payload: &[u8]) -> FileResult<()> {
+        let bytes = framed(kind, self.number, 0, payload)
+            .ok_or(FileError::Io(std::io::ErrorKind::FileTooLarge))?;
+        self.file.write_all(&bytes)?;
+        self.number += 1;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Adds a record; little is written by this, so it may be called under a lock.
+    pub(crate) fn push(&mut self, record: &Parts<'_>) {
+        put_record(&mut self.part, record);
+        self.records += 1;
+    }
+
+    /// Writes what was added, where that is enough for a frame.
+    pub(crate) fn flush_full(&mut self) -> FileResult<()> {
+        if self.part.len() >= FULL {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> FileResult<()> {
+        let part = std::mem::take(&mut self.part);
+        if !part.is_empty() {
+            self.write(Kind::Part, &part)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file and waits for the disk; answers its length.
+    pub(crate) fn finish(mut self) -> FileResult<u64> {
+        self.flush()?;
+        let mut end = Vec::new();
+        end.put_u64(self.records);
+        self.write(Kind::End, &end)?;
+        self.file.sync_all()?;
+        Ok(self.length)
+    }
+}
+
+/// A snapshot while it is read.
+pub(crate) struct Snapshot {
+    frames: Frames,
+    pub(crate) generation: u64,
+    pub(crate) spec: CollectionSpec,
+}
+
+const DAMAGED: FileError = FileError::Corrupt("the snapshot is damaged or cut short");
+
+impl Snapshot {
+    pub(crate) fn open(path: &Path) -> FileResult<Self> {
+        let mut frames = Frames::of(File::open(path)?)?;
+        let head = frames.expect(Kind::Head, "the snapshot does not begin as one")?;
+        let mut from = Take::new(&head.payload);
+        take_head(&mut from, WHAT)?;
+        Ok(Self {
+            frames,
+            generation: from.u64()?,
+            spec: spec_from_bytes(from.bytes()?)?,
+        })
+    }
+
+    /// Hands over each record, and answers the length of the file.
+    pub(crate) fn read(
+        mut self,
+        mut each: impl FnMut(Record) -> FileResult<()>,
+    ) -> FileResult<u64> {
+        let rule = self.spec.word_rule;
+        let mut records = 0;
+        loop {
+            let Next::Frame(frame) = self.frames.next()? else {
+                return Err(DAMAGED);
+            };
+            let mut from = Take::new(&frame.payload);
+            match frame.kind {
+                Kind::Part => {
+                    while !from.is_empty() {
+                        each(take_record_with_words(&mut from, rule)?)?;
+                        records += 1;
+                    }
+                }
+                Kind::End if from.u64()? == records => break,
+                _ => return Err(DAMAGED),
+            }
+        }
+        match self.frames.next()? {
+            Next::Nothing => Ok(self.frames.position()),
+            _ => Err(DAMAGED),
+        }
+    }
+}

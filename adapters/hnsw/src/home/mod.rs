@@ -1,0 +1,158 @@
+//! What all handles of one store share: its folder, and its collections.
+
+mod folder;
+mod place;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use shelfward_core::{CollectionName, CollectionSpec, Operation, Result};
+
+use crate::config::HnswOptions;
+use crate::error::FileResult;
+use crate::files::layout::{Layout, collections};
+use crate::shelf::Shelf;
+use folder::Folder;
+pub(crate) use place::Handle;
+
+pub(crate) struct Home {
+    options: HnswOptions,
+    /// `None`: nothing is kept.
+    folder: Option<Folder>,
+    /// The collections that were used since the store was opened; all of them where nothing is kept.
+    shelves: Mutex<BTreeMap<CollectionName, Arc<Shelf>>>,
+}
+
+impl Home {
+    fn new(options: HnswOptions, folder: Option<Folder>) -> Self {
+        Self {
+            options,
+            folder,
+            shelves: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn options(&self) -> &HnswOptions {
+        &self.options
+    }
+
+    pub(crate) fn is_durable(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    fn shelves(&self) -> MutexGuard<'_, BTreeMap<CollectionName, Arc<Shelf>>> {
+        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Creates a collection, or adds the fields that an equal one lacks.
+    pub(crate) fn create(&self, spec: &CollectionSpec, dropped: &AtomicBool) -> Result<()> {
+        let operation = Operation::Create;
+        let failed = |e: crate::error::FileError| e.during(operation).on(&spec.name);
+        let mut shelves = self.shelves();
+        if let Some(shelf) = self.find(&mut shelves, &spec.name).map_err(failed)? {
+            drop(shelves);
+            return shelf.add_fields(spec, dropped);
+        }
+        if dropped.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let shelf = match self.layout(&spec.name) {
+            Some(layout) => Shelf::create(layout, spec.clone(), self.options).map_err(failed)?,
+            None => Shelf::in_memory(spec.clone(), self.options),
+        };
+        shelves.insert(spec.name.clone(), Arc::new(shelf));
+        Ok(())
+    }
+
+    pub(crate) fn open(&self, name: &CollectionName) -> Result<Option<Arc<Shelf>>> {
+        let found = self.find(&mut self.shelves(), name);
+        let found = found.map_err(|e| e.during(Operation::Open).on(name))?;
+        if let Some(shelf) = &found {
+            // A graph that could not be loaded is built from here on.
+            shelf.look_after();
+        }
+        Ok(found)
+    }
+
+    fn find(
+        &self,
+        shelves: &mut BTreeMap<CollectionName, Arc<Shelf>>,
+        name: &CollectionName,
+    ) -> FileResult<Option<Arc<Shelf>>> {
+        if let Some(shelf) = shelves.get(name) {
+            return Ok(Some(shelf.clone()));
+        }
+        let Some(layout) = self.layout(name) else {
+            return Ok(None);
+        };
+        let loaded = Shelf::load(layout, self.options)?.map(Arc::new);
+        if let Some(shelf) = &loaded {
+            shelves.insert(name.clone(), shelf.clone());
+        }
+        Ok(loaded)
+    }
+
+    fn layout(&self, name: &CollectionName) -> Option<Layout> {
+        let folder = self.folder.as_ref()?;
+        Some(Layout::new(folder.path(), name))
+    }
+
+    pub(crate) fn list(&self) -> Result<Vec<CollectionName>> {
+        match &self.folder {
+            Some(folder) => collections(folder.path()).map_err(|e| e.during(Operation::List)),
+            None => Ok(self.shelves().keys().cloned().collect()),
+        }
+    }
+
+    /// Drops a collection; one whose files cannot be read too.
+    pub(crate) fn drop_collection(
+        &self,
+        name: &CollectionName,
+        dropped: &AtomicBool,
+    ) -> Result<bool> {
+        let mut shelves = self.shelves();
+        if let Some(shelf) = shelves.get(name) {
+            shelf.discard(dropped).map_err(|e| e.on(name))?;
+            shelves.remove(name);
+            return Ok(true);
+        }
+        let Some(layout) = self.layout(name) else {
+            return Ok(false);
+        };
+        if dropped.load(Ordering::SeqCst) || !layout.snapshot().exists() {
+            return Ok(false);
+        }
+        let removed = layout.remove_all_but(None);
+        removed.map_err(|e| e.during(Operation::DropCollection).on(name))?;
+        Ok(true)
+    }
+
+    pub(crate) fn check_health(&self) -> Result<()> {
+        match &self.folder {
+            Some(folder) => folder.check().map_err(|e| e.during(Operation::Health)),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until nothing is left to do in the background.
+    pub(crate) fn settle(&self) {
+        let shelves: Vec<_> = self.shelves().values().cloned().collect();
+        for shelf in shelves {
+            shelf.settle();
+        }
+    }
+
+    /// Saves every collection. The first that cannot be saved is told of, after the others were; what
+    /// was written to it is in its log.
+    fn shut(&self) -> FileResult<()> {
+        let mut ended = Ok(());
+        for shelf in std::mem::take(&mut *self.shelves()).into_values() {
+            let shut = shelf.shut();
+            if ended.is_ok() {
+                ended = shut;
+            }
+        }
+        ended
+    }
+}

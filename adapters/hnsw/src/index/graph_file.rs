@@ -1,0 +1,143 @@
+//! A saved graph: the two files of `hnsw_rs`, and one of ours that says what must be in them and
+//! which records of the snapshot the nodes stand for.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use shelfward_core::Metric;
+
+use super::graph::{Graph, Shape};
+use super::space::Space;
+use crate::error::{FileError, FileResult};
+use crate::files::bytes::{Put, Take};
+use crate::files::frame::{Frames, Kind, Next, framed};
+use crate::files::layout::{Layout, head_of, take_head};
+
+const WHAT: &str = "graph";
+
+/// A graph, and for each of its nodes the places in the snapshot of the records it stands for.
+pub(crate) struct Saved {
+    pub(crate) graph: Graph,
+    pub(crate) space: Space,
+    pub(crate) nodes: Vec<Vec<u32>>,
+}
+
+/// Saves a graph beside the snapshot of a generation.
+pub(crate) fn save<'a>(
+    layout: &Layout,
+    generation: u64,
+    graph: &Graph,
+    space: &Space,
+    nodes: impl ExactSizeIterator<Item = Vec<u32>> + 'a,
+) -> FileResult<()> {
+    let parts = layout.graph_parts(generation);
+    let [links, points] = &parts;
+    graph.save(
+        layout.folder(),
+        &layout.graph_base(generation),
+        [links, points],
+    )?;
+
+    let shape = graph.shape();
+    let mut head = head_of(WHAT);
+    head.put_u64(generation);
+    head.put_length(shape.m);
+    head.put_length(shape.ef_construction);
+    head.put_length(shape.dimensions);
+    head.put_u64(space.bound().to_bits());
+    for part in &parts {
+        let (length, checksum) = sum_of(part)?;
+        head.put_u64(length);
+        head.put_u32(checksum);
+    }
+    let mut table = Vec::new();
+    table.put_length(nodes.len());
+    for places in nodes {
+        table.put_length(places.len());
+        for place in places {
+            table.put_u32(place);
+        }
+    }
+    let mut file = File::create(layout.graph(generation))?;
+    for (number, (kind, payload)) in (0..).zip([(Kind::Head, &head), (Kind::Part, &table)]) {
+        let bytes = framed(kind, number, 0, payload)
+            .ok_or(FileError::Io(std::io::ErrorKind::FileTooLarge))?;
+        file.write_all(&bytes)?;
+    }
+    Ok(file.sync_all()?)
+}
+
+const UNLIKE: FileError = FileError::Corrupt("the saved graph is not the one described");
+
+/// Loads the graph of a generation, if it is whole and made as one would be made now.
+///
+/// Any error means that there is none to be had, and that one is to be built from the vectors.
+pub(crate) fn load(
+    layout: &Layout,
+    generation: u64,
+    metric: Metric,
+    width: usize,
+    shape: impl FnOnce(usize) -> Shape,
+) -> FileResult<Saved> {
+    let mut frames = Frames::of(File::open(layout.graph(generation))?)?;
+    let head = frames.expect(Kind::Head, "the saved graph does not begin as one")?;
+    let mut from = Take::new(&head.payload);
+    take_head(&mut from, WHAT)?;
+    if from.u64()? != generation {
+        return Err(UNLIKE);
+    }
+    let mut number = || from.length(0);
+    let saved_shape = Shape {
+        m: number()?,
+        ef_construction: number()?,
+        dimensions: number()?,
+    };
+    let space = Space::saved(metric, f64::from_bits(from.u64()?)).ok_or(UNLIKE)?;
+    if saved_shape != shape(space.dimensions(width)) {
+        return Err(UNLIKE);
+    }
+    for part in layout.graph_parts(generation) {
+        if sum_of(&part)? != (from.u64()?, from.u32()?) {
+            return Err(UNLIKE);
+        }
+    }
+    let table = frames.expect(Kind::Part, "the saved graph has no nodes")?;
+    let mut from = Take::new(&table.payload);
+    let nodes = (0..from.length(1)?)
+        .map(|_| {
+            let holders = from.length(4)?;
+            (0..holders).map(|_| from.u32()).collect()
+        })
+        .collect::<FileResult<Vec<Vec<u32>>>>()?;
+    if !from.is_empty() || !matches!(frames.next()?, Next::Nothing) {
+        return Err(UNLIKE);
+    }
+    let graph = Graph::load(layout.folder(), &layout.graph_base(generation), saved_shape)?;
+    if graph.len() == nodes.len() {
+        Ok(Saved {
+            graph,
+            space,
+            nodes,
+        })
+    } else {
+        Err(UNLIKE)
+    }
+}
+
+/// A file's length and checksum.
+fn sum_of(path: &Path) -> FileResult<(u64, u32)> {
+    let mut file = File::open(path)?;
+    let mut hasher = crc32fast::Hasher::new();
+    let mut length: u64 = 0;
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok((length, hasher.finalize())),
+            read => {
+                hasher.update(buffer.get(..read).unwrap_or_default());
+                length += read as u64;
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Which records a graph's nodes stand for.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::Hasher;
+
+use shelfward_resident::Slot;
+
+/// The table of nodes. A node stays for as long as its graph; the records that it stands for come
+/// and go. Records whose points are equal share one, and so does a record that was replaced by one
+/// with the same vector: equal points in one graph cut each other off from the rest.
+#[derive(Debug, Default)]
+pub(crate) struct Nodes {
+    holders: Vec<Holders>,
+    node_of: HashMap<Slot, u32>,
+    /// Nodes by the hash of their point. Should two points have one hash, a record is found less
+    /// often than it should be and nothing else: what is found is scored by its own vector.
+    by_point: HashMap<u64, u32>,
+    dead: usize,
+}
+
+/// The records of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Holders {
+    None,
+    One(Slot),
+    // A node seldom has more than one.
+    Many(Box<Vec<Slot>>),
+}
+
+impl Holders {
+    fn as_slice(&self) -> &[Slot] {
+        match self {
+            Self::None => &[],
+            Self::One(slot) => std::slice::from_ref(slot),
+            Self::Many(slots) => slots,
+        }
+    }
+}
+
+/// What stands for a point in [`Nodes`].
+pub(crate) fn hash_of(point: &[f32]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for number in point {
+        hasher.write_u32(number.to_bits());
+    }
+    hasher.finish()
+}
+
+impl Nodes {
+    /// How many nodes there are, dead ones included.
+    pub(crate) fn len(&self) -> usize {
+        self.holders.len()
+    }
+
+    /// How many stand for no record.
+    pub(crate) fn dead(&self) -> usize {
+        self.dead
+    }
+
+    /// The records that have a node.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.node_of.keys().copied()
+    }
+
+    /// Each node's records.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &[Slot]> {
+        self.holders.iter().map(Holders::as_slice)
+    }
+
+    /// The number that the next node has; `None` when there is none left.
+    pub(crate) fn next(&self) -> Option<u32> {
+        u32::try_from(self.holders.len()).ok()
+    }
+
+    /// The node of a point, be it alive or dead.
+    pub(crate) fn of_point(&self, hash: u64) -> Option<u32> {
+        self.by_point.get(&hash).copied()
+    }
+
+    /// Adds a node that stands for nothing yet. One without a hash is never shared.
+    pub(crate) fn push(&mut self, hash: Option<u64>) {
+        if let (Some(hash), Some(node)) = (hash, self.next()) {
+            self.by_point.entry(hash).or_insert(node);
+        }
+        self.holders.push(Holders::None);
+        self.dead += 1;
+    }
+
+    /// Lets later records of the same point share a node.
+    pub(crate) fn share(&mut self, node: u32, hash: u64) {
+        self.by_point.entry(hash).or_insert(node);
+    }
+
+    pub(crate) fn holders(&self, node: u32) -> &[Slot] {
+        usize::try_from(node)
+            .ok()
+            .and_then(|at| self.holders.get(at))
+            .map_or(&[], Holders::as_slice)
+    }
+
+    pub(crate) fn attach(&mut self, node: u32, slot: Slot) {
+        self.detach(slot);
+        let Some(holders) = self.holders.get_mut(node as usize) else {
+            return;
+        };
+        match holders {
+            Holders::None => {
+                *holders = Holders::One(slot);
+                self.dead -= 1;
+            }
+            Holders::One(first) => *holders = Holders::Many(Box::new(vec![*first, slot])),
+            Holders::Many(slots) => slots.push(slot),
+        }
+        self.node_of.insert(slot, node);
+    }
+
+    /// Takes a record from its node; answers whether it had one.
+    pub(crate) fn detach(&mut self, slot: Slot) -> bool {
+        let Some(node) = self.node_of.remove(&slot) else {
+            return false;
+        };
+        let Some(holders) = self.holders.get_mut(node as usize) else {
+            return false;
+        };
+        if let Holders::Many(slots) = holders {
+            if let Some(at) = slots.iter().position(|held| *held == slot) {
+                slots.swap_remove(at);
+            }
+            if let [last] = slots[..] {
+                *holders = Holders::One(last);
+            }
+        } else {
+            *holders = Holders::None;
+            self.dead += 1;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_come_and_go_and_the_dead_are_counted() {
+        let mut nodes = Nodes::default();
+        let (a, b) = (hash_of(&[1.0]), hash_of(&[2.0]));
+        nodes.push(Some(a));
+        nodes.push(Some(b));
+        nodes.push(None);
+        assert_eq!(
+            (nodes.len(), nodes.dead(), nodes.slots().count()),
+            (3, 3, 0)
+        );
+        assert_eq!((nodes.of_point(a), nodes.of_point(b)), (Some(0), Some(1)));
+        for slot in [10, 11, 12] {
+            nodes.attach(0, slot);
+        }
+        nodes.attach(1, 13);
+        assert_eq!(
+            (nodes.holders(0).len(), nodes.dead(), nodes.slots().count()),
+            (3, 1, 4)
+        );
+        // To another node: out of the first.
+        nodes.attach(1, 11);
+        assert_eq!((nodes.holders(0).len(), nodes.holders(1).len()), (2, 2));
+        assert!(nodes.detach(10) && !nodes.detach(10));
+        assert_eq!(nodes.holders(0), [12]);
+        assert!(nodes.detach(12));
+        assert_eq!(
+            (nodes.holders(0).len(), nodes.dead(), nodes.slots().count()),
+            (0, 2, 2)
+        );
+        // The dead wake.
+        nodes.attach(0, 12);
+        assert_eq!((nodes.holders(0), nodes.dead()), (&[12][..], 1));
+        // No such node: nothing happens.
+        nodes.attach(9, 20);
+        assert_eq!((nodes.holders(9).len(), nodes.slots().count()), (0, 3));
+    }
+}

@@ -1,0 +1,179 @@
+//! One collection, shared by all its handles: what it holds, how it is written, and what is done to
+//! it in the background.
+
+mod keeper;
+mod save;
+pub(crate) mod search;
+pub(crate) mod state;
+mod work;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use shelfward_core::{
+    CollectionSpec, ErrorKind, Metadata, MetadataError, Operation, Result, StoreError, WriteOrder,
+};
+
+use crate::config::HnswOptions;
+use crate::error::FileError;
+use crate::files::change::Change;
+use crate::files::layout::Layout;
+use crate::files::log::Log;
+use keeper::Keeper;
+use state::State;
+
+pub(crate) struct Shelf {
+    pub(crate) options: HnswOptions,
+    pub(crate) order: WriteOrder,
+    /// Held by a writer from the moment it decides what to change until it has.
+    writer: Mutex<Option<Kept>>,
+    state: RwLock<State>,
+    keeper: Keeper,
+    /// Searches that the graph answered.
+    pub(crate) graph_searches: AtomicU64,
+}
+
+/// Where a collection is kept, when it is.
+pub(crate) struct Kept {
+    layout: Layout,
+    generation: u64,
+    log: Log,
+    /// How long the log must be before the next save in the background.
+    save_at: u64,
+    /// How many nodes the saved graph has.
+    saved_nodes: usize,
+}
+
+impl Shelf {
+    /// An empty collection that is kept nowhere.
+    pub(crate) fn in_memory(spec: CollectionSpec, options: HnswOptions) -> Self {
+        Self::of(State::new(Arc::new(spec), &options, false), options, None)
+    }
+
+    fn of(state: State, options: HnswOptions, kept: Option<Kept>) -> Self {
+        Self {
+            options,
+            order: WriteOrder::new(),
+            writer: Mutex::new(kept),
+            state: RwLock::new(state),
+            keeper: Keeper::default(),
+            graph_searches: AtomicU64::new(0),
+        }
+    }
+
+    // Every change under the locks is made of steps that cannot panic, so a poisoned lock guards
+    // whole rows.
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Option<Kept>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One write. `prepare` looks at what there is and says what is to change, or refuses; then it is
+    /// written to the log, and then made.
+    pub(crate) fn change<T>(
+        self: &Arc<Self>,
+        operation: Operation,
+        dropped: &AtomicBool,
+        prepare: impl FnOnce(&State) -> Result<(Change, T)>,
+    ) -> Result<T> {
+        let mut kept = self.writer();
+        // In its turn, and nobody waits for it any more: it does not happen.
+        if dropped.load(Ordering::SeqCst) {
+            return Err(given_up(operation));
+        }
+        let (change, answer) = prepare(&self.read())?;
+        if change.is_nothing() {
+            return Ok(answer);
+        }
+        if let Some(kept) = &mut *kept {
+            let written = kept.write(&self.read(), &change);
+            written.map_err(|e| e.during(operation))?;
+        }
+        let old = self.write().apply(&change);
+        drop(kept);
+        drop(old);
+        self.look_after();
+        Ok(answer)
+    }
+
+    /// Adds the fields that an equal spec declares and this lacks, if what is stored keeps to them.
+    pub(crate) fn add_fields(
+        self: &Arc<Self>,
+        asked: &CollectionSpec,
+        dropped: &AtomicBool,
+    ) -> Result<()> {
+        self.change(Operation::Create, dropped, |state| {
+            let refuse = |kind: ErrorKind| StoreError::new(Operation::Create, kind).on(&asked.name);
+            let held = state.rows.spec();
+            held.check_serves(asked).map_err(|e| refuse(e.into()))?;
+            let lacking: Vec<_> = held.lacking(asked).into_iter().cloned().collect();
+            if lacking.is_empty() {
+                return Ok((Change::default(), ()));
+            }
+            let spec = CollectionSpec::clone(held).with_fields(lacking);
+            spec.check().map_err(|e| refuse(e.into()))?;
+            let rows = &state.rows;
+            for row in rows.slots().iter().filter_map(|slot| rows.row(slot)) {
+                check_kinds(&spec, &row.metadata).map_err(|e| refuse(e.into()))?;
+            }
+            let change = Change {
+                spec: Some(Arc::new(spec)),
+                ..Change::default()
+            };
+            Ok((change, ()))
+        })
+    }
+
+    /// Removes the collection's files, empties it and marks it for the handles that are still there.
+    pub(crate) fn discard(&self, dropped: &AtomicBool) -> Result<()> {
+        let mut kept = self.writer();
+        if dropped.load(Ordering::SeqCst) {
+            return Err(given_up(Operation::DropCollection));
+        }
+        if let Some(kept) = &*kept {
+            let removed = kept.layout.remove_all_but(None);
+            removed.map_err(|e| e.during(Operation::DropCollection))?;
+        }
+        *kept = None;
+        let old = {
+            let mut state = self.write();
+            state.discarded = true;
+            let clear = Change {
+                clear: true,
+                ..Change::default()
+            };
+            state.apply(&clear)
+        };
+        self.keeper.ask_to_stop();
+        drop(old);
+        Ok(())
+    }
+}
+
+impl Kept {
+    fn write(&mut self, state: &State, change: &Change) -> Result<(), FileError> {
+        let payload = change.to_bytes(state.rows.spec().word_rule)?;
+        if !Log::has_room_for(&payload) {
+            return Err(FileError::Io(std::io::ErrorKind::FileTooLarge));
+        }
+        self.log.append(&payload)
+    }
+}
+
+fn given_up(operation: Operation) -> StoreError {
+    let invalid = "the call was given up before its turn came".to_owned();
+    StoreError::new(operation, ErrorKind::Invalid(invalid))
+}
+
+/// Refuses values of another kind than the spec declares.
+pub(crate) fn check_kinds(spec: &CollectionSpec, metadata: &Metadata) -> Result<(), MetadataError> {
+    let mut values = metadata.iter();
+    values.try_for_each(|(key, value)| spec.check_value(key, value))
+}

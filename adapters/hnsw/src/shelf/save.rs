@@ -1,0 +1,297 @@
+//! How a collection gets into its files and out of them.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::sync::Arc;
+
+use shelfward_core::{CollectionSpec, Key};
+use shelfward_resident::{RoaringBitmap, Slot};
+
+use super::state::{Index, State};
+use super::{Kept, Shelf};
+use crate::config::HnswOptions;
+use crate::error::{FileError, FileResult};
+use crate::files::change::Change;
+use crate::files::layout::{Layout, sync_folder};
+use crate::files::log::{Log, create_beside};
+use crate::files::snapshot::{Snapshot, SnapshotWriter};
+use crate::index::graph_file;
+use crate::index::nodes::{Nodes, hash_of};
+use crate::record_mapping::Parts;
+
+/// Rows that are written under one lock.
+const BATCH: usize = 256;
+
+impl Shelf {
+    /// Makes the files of a new collection.
+    pub(crate) fn create(
+        layout: Layout,
+        spec: CollectionSpec,
+        options: HnswOptions,
+    ) -> FileResult<Self> {
+        // What is left of one that was dropped while the process was killed.
+        layout.remove_all_but(None)?;
+        let generation = 1;
+        let snapshot = SnapshotWriter::create(&layout.snapshot_in_writing(), generation, &spec)?;
+        let snapshot_length = snapshot.finish()?;
+        let log = create_beside(&layout.log(generation), generation, options.sync)?;
+        fs::rename(layout.snapshot_in_writing(), layout.snapshot())?;
+        sync_folder(layout.folder())?;
+        let kept = Kept::new(layout, generation, log, snapshot_length, &options);
+        let state = State::new(Arc::new(spec), &options, true);
+        Ok(Self::of(state, options, Some(kept)))
+    }
+
+    /// Reads a collection's files; `None` where there are none.
+    pub(crate) fn load(layout: Layout, options: HnswOptions) -> FileResult<Option<Self>> {
+        let snapshot = match Snapshot::open(&layout.snapshot()) {
+            Err(FileError::Io(io::ErrorKind::NotFound)) => return Ok(None),
+            opened => opened?,
+        };
+        if snapshot.spec.name != *layout.name() {
+            return Err(FileError::Corrupt("the snapshot is of another collection"));
+        }
+        let generation = snapshot.generation;
+        let spec = Arc::new(snapshot.spec.clone());
+        let width = spec.width as usize;
+        let mut state = State::new(spec.clone(), &options, true);
+        let mut slots: Vec<Slot> = Vec::new();
+        let snapshot_length = snapshot.read(|record| {
+            check_fits(&state, width, std::slice::from_ref(&record))?;
+            let change = Change::put(std::slice::from_ref(&record));
+            state.apply(&change);
+            slots.extend(state.rows.slot(&record.key));
+            Ok(())
+        })?;
+        let shape = |dimensions| options.shape(dimensions);
+        let saved = graph_file::load(&layout, generation, spec.metric, width, shape);
+        // Whatever is wrong with a graph, it can be built from the vectors.
+        let saved_nodes = saved
+            .ok()
+            .and_then(|saved| take_graph(&mut state, saved, &slots));
+
+        let log = Log::open(
+            &layout.log(generation),
+            generation,
+            options.sync,
+            |payload| {
+                let change = Change::from_bytes(payload, state.rows.spec().word_rule)?;
+                if let Some(spec) = &change.spec
+                    && state.rows.spec().check_serves(spec).is_err()
+                {
+                    return Err(FileError::Corrupt(
+                        "a write of the log changes what the collection is",
+                    ));
+                }
+                check_fits(&state, width, &change.put)?;
+                state.apply(&change);
+                Ok(())
+            },
+        );
+        let log = log.map_err(|e| match e {
+            FileError::Io(io::ErrorKind::NotFound) => {
+                FileError::Corrupt("the log of the snapshot is missing")
+            }
+            other => other,
+        })?;
+        // What a save that was cut off left behind; it does no harm where it cannot be removed.
+        let _left = layout.remove_all_but(Some(generation));
+        let mut kept = Kept::new(layout, generation, log, snapshot_length, &options);
+        kept.saved_nodes = saved_nodes.unwrap_or(0);
+        Ok(Some(Self::of(state, options, Some(kept))))
+    }
+
+    /// Ends what is done in the background, and saves what the snapshot lacks. All that was written is
+    /// in the log in any case.
+    pub(crate) fn shut(&self) -> FileResult<()> {
+        self.keeper.stop();
+        let mut kept = self.writer();
+        let Some(kept) = &mut *kept else {
+            return Ok(());
+        };
+        let nodes = self
+            .read()
+            .index
+            .as_ref()
+            .map_or(0, |index| index.nodes.len());
+        if !kept.log.is_empty() || nodes != kept.saved_nodes {
+            self.save(kept)?;
+        }
+        kept.log.sync()
+    }
+
+    pub(super) fn save_in_background(&self) {
+        if let Some(kept) = &mut *self.writer()
+            && !self.keeper.is_to_stop()
+            && self.save(kept).is_err()
+        {
+            // All of it is in the log. Tried again when that is twice as long.
+            kept.save_at = kept.log.length().saturating_mul(2);
+        }
+    }
+
+    /// Writes everything as the next generation. The caller holds back writers; readers go on.
+    fn save(&self, kept: &mut Kept) -> FileResult<()> {
+        let generation = kept.generation.saturating_add(1);
+        let layout = &kept.layout;
+        let (snapshot_length, places) = self.write_snapshot(layout, generation)?;
+        let saved_nodes = self.write_graph(layout, generation, &places);
+        let log = create_beside(&layout.log(generation), generation, self.options.sync)?;
+        fs::rename(layout.snapshot_in_writing(), layout.snapshot())?;
+        // From here on the new generation is the one that would be read.
+        let mut new = Kept::new(
+            layout.clone(),
+            generation,
+            log,
+            snapshot_length,
+            &self.options,
+        );
+        new.saved_nodes = saved_nodes.unwrap_or(0);
+        *kept = new;
+        if let Err(error) = sync_folder(kept.layout.folder()) {
+            // A power cut may bring the old snapshot back, and what is written from now on is in a
+            // log that does not belong to it.
+            kept.log.give_up();
+            return Err(error);
+        }
+        let _left = kept.layout.remove_all_but(Some(generation));
+        Ok(())
+    }
+
+    /// Answers the length of the file, and the place in it of each row.
+    fn write_snapshot(
+        &self,
+        layout: &Layout,
+        generation: u64,
+    ) -> FileResult<(u64, HashMap<Slot, u32>)> {
+        let spec = self.read().rows.spec().clone();
+        let mut writer = SnapshotWriter::create(&layout.snapshot_in_writing(), generation, &spec)?;
+        let mut places = HashMap::new();
+        let mut after: Option<Key> = None;
+        loop {
+            let state = self.read();
+            let batch: Vec<(&Key, Slot)> = state
+                .rows
+                .in_key_order(after.as_ref())
+                .take(BATCH)
+                .collect();
+            let Some((last, _)) = batch.last() else {
+                break;
+            };
+            let next = Some((*last).clone());
+            for (key, slot) in batch {
+                if let (Some(row), Some(vector)) = (state.rows.row(slot), state.rows.vector(slot)) {
+                    writer.push(&Parts {
+                        key,
+                        vector: &vector,
+                        text: row.text.as_deref(),
+                        words: state.given_words(slot),
+                        metadata: &row.metadata,
+                    });
+                    let place = u32::try_from(places.len()).unwrap_or(u32::MAX);
+                    places.insert(slot, place);
+                }
+            }
+            drop(state);
+            after = next;
+            writer.flush_full()?;
+        }
+        Ok((writer.finish()?, places))
+    }
+
+    /// Saves the graph, if there is one; answers how many nodes it has. Without it, or where that
+    /// fails, one is built from the vectors when they are read.
+    fn write_graph(
+        &self,
+        layout: &Layout,
+        generation: u64,
+        places: &HashMap<Slot, u32>,
+    ) -> Option<usize> {
+        let (graph, space, nodes) = {
+            let state = self.read();
+            let index = state.index.as_ref().filter(|index| index.nodes.len() > 0)?;
+            let nodes: Vec<Vec<u32>> = index
+                .nodes
+                .all()
+                .map(|slots| {
+                    slots
+                        .iter()
+                        .filter_map(|slot| places.get(slot).copied())
+                        .collect()
+                })
+                .collect();
+            (index.graph.clone(), index.space, nodes)
+        };
+        // A node that was put in and settled as nothing yet: the thread was stopped between the two.
+        if graph.len() != nodes.len() {
+            return None;
+        }
+        let count = nodes.len();
+        graph_file::save(layout, generation, &graph, &space, nodes.into_iter()).ok()?;
+        Some(count)
+    }
+}
+
+impl Kept {
+    fn new(
+        layout: Layout,
+        generation: u64,
+        log: Log,
+        snapshot_length: u64,
+        options: &HnswOptions,
+    ) -> Self {
+        Self {
+            layout,
+            generation,
+            log,
+            save_at: options.save_from.max(snapshot_length),
+            saved_nodes: 0,
+        }
+    }
+}
+
+fn check_fits(state: &State, width: usize, records: &[shelfward_core::Record]) -> FileResult<()> {
+    if records.iter().any(|record| record.vector.len() != width) {
+        return Err(FileError::Corrupt(
+            "a vector has another width than the collection's",
+        ));
+    }
+    if !state.rows.has_room_for(records) {
+        return Err(FileError::Corrupt(
+            "there are more records than there is room for",
+        ));
+    }
+    Ok(())
+}
+
+/// Takes a saved graph for the rows that were read; answers how many nodes it has. `None`, and
+/// nothing is changed, when it stands for rows that there are not.
+fn take_graph(state: &mut State, saved: graph_file::Saved, slots: &[Slot]) -> Option<usize> {
+    let mut nodes = Nodes::default();
+    let mut indexed = RoaringBitmap::new();
+    for (node, places) in (0..).zip(&saved.nodes) {
+        nodes.push(None);
+        for place in places {
+            let slot = *slots.get(*place as usize)?;
+            if !indexed.insert(slot) {
+                return None;
+            }
+            nodes.attach(node, slot);
+        }
+        let first = places.first().and_then(|place| slots.get(*place as usize));
+        let vector = first.and_then(|slot| state.rows.vector(*slot));
+        if let Some(point) = vector.and_then(|vector| saved.space.point(&vector)) {
+            nodes.share(node, hash_of(&point));
+        }
+    }
+    state.unindexed = state.rows.slots() - indexed;
+    let count = nodes.len();
+    state.index = Some(Index {
+        graph: Arc::new(saved.graph),
+        space: saved.space,
+        nodes,
+        unplaced_at_first: 0,
+    });
+    Some(count)
+}

@@ -1,0 +1,57 @@
+//! The conformance suite on a store in a folder, with a graph wherever there are a few records.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use shelfward_conformance::{StoreUnderTest, run_tests};
+use shelfward_core::{ErrorKind, Operation, Result, StoreError, VectorStore, async_trait};
+use shelfward_hnsw::{HnswOptions, HnswStore, PlannerCosts};
+
+struct Hnsw {
+    folder: tempfile::TempDir,
+    options: HnswOptions,
+    /// Keeps the collections open between the cases.
+    _store: HnswStore,
+}
+
+#[async_trait]
+impl StoreUnderTest for Hnsw {
+    fn name(&self) -> &'static str {
+        "hnsw"
+    }
+
+    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        Ok(Arc::new(HnswStore::open(self.folder.path(), self.options)?))
+    }
+
+    fn place(&self, name: &str) -> Option<String> {
+        let folder = self.folder.path().join(name);
+        Some(folder.to_string_lossy().into_owned())
+    }
+
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+        Ok(Arc::new(HnswStore::open(place, self.options)?))
+    }
+}
+
+fn main() -> ExitCode {
+    let options = HnswOptions::default()
+        .with_graph_from(4)
+        .with_rebuild_from(8)
+        // Looking at every record is dear, so that the graph is used.
+        .with_costs(PlannerCosts::default().with_scan(1e6));
+    let made = tempfile::tempdir()
+        .map_err(|_| StoreError::new(Operation::Connect, ErrorKind::Engine))
+        .and_then(|folder| Ok((HnswStore::open(folder.path(), options)?, folder)));
+    match made {
+        Ok((_store, folder)) => run_tests(
+            Hnsw {
+                folder,
+                options,
+                _store,
+            },
+            include_str!("../known_gaps.toml"),
+        ),
+        Err(_) => ExitCode::FAILURE,
+    }
+}

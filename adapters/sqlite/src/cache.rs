@@ -182,7 +182,7 @@ fn with_words(spec: &CollectionSpec, mut record: Record) -> Record {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::collections::BTreeMap;
 

@@ -213,8 +213,12 @@ impl Database {
             job(&connection)
         };
         // One that a failure left in the middle of something is not used again.
-        if connection.is_autocommit() && !self.shut.load(Ordering::SeqCst) {
-            held(&self.idle_readers).push(connection);
+        if connection.is_autocommit() {
+            let mut idle = held(&self.idle_readers);
+            // Looked at under the lock, so that none is put back after all were let go.
+            if !self.shut.load(Ordering::SeqCst) {
+                idle.push(connection);
+            }
         }
         answer
     }

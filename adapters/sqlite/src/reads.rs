@@ -6,7 +6,8 @@ use std::rc::Rc;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use shelfward_core::{
-    CollectionSpec, Cursor, ErrorKind, Filter, Include, Key, Page, StoredRecord, Text,
+    CollectionSpec, Cursor, ErrorKind, Filter, Include, Key, MetadataKey, Page, Scalar,
+    StoredRecord, Text,
 };
 
 use crate::error::{Job, corrupt};
@@ -90,23 +91,8 @@ impl View<'_> {
         limit: usize,
         include: Include,
     ) -> Job<Page> {
-        let number = self.entry.number;
-        let such = condition(filter, self.spec, number, Access::ByFilter)?;
-        let mut binds = Vec::new();
-        let mut from = "";
-        if let Some(key) = after {
-            from = "(r.part, r.id) > (?, ?) AND ";
-            binds.push(Bind::One(owned(partition_value(key.partition.as_ref()))));
-            binds.push(Bind::One(Value::Text(key.id.as_str().to_owned())));
-        }
-        binds.extend(such.binds);
         // One more than asked tells whether there is a next page.
-        let rows = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
-        binds.push(Bind::One(Value::Integer(rows)));
-        let sql = format!(
-            "SELECT r.* FROM rows_{number} r WHERE {from}{} ORDER BY r.part, r.id LIMIT ?",
-            such.sql
-        );
+        let (sql, binds) = self.page(filter, after, limit.saturating_add(1))?;
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(&binds))?;
         let mut records = Vec::new();
@@ -123,7 +109,57 @@ impl View<'_> {
             .map(|record| cursor_at(&record.key));
         Ok(Page::new(records, next))
     }
+
+    /// The statement of a page of a scan.
+    ///
+    /// It walks the keys in their order, those of the partition where the filter names one, and looks
+    /// at each row, so that all pages together cost one walk. Where the filter names units, their few
+    /// rows are found by their index and put in order.
+    fn page(&self, filter: &Filter, after: Option<&Key>, limit: usize) -> Job<(String, Vec<Bind>)> {
+        let number = self.entry.number;
+        let pinned = |key: Option<&MetadataKey>| filter.pinned(key?.as_str());
+        let few_units = pinned(self.spec.unit_key()).is_some_and(|units| units.len() <= FEW_UNITS);
+        let (access, index) = if few_units {
+            (Access::ByFilter, String::new())
+        } else {
+            (Access::ByKey, format!("INDEXED BY rows_{number}_key "))
+        };
+        let such = condition(filter, self.spec, number, access)?;
+        let mut within = String::new();
+        let mut binds = Vec::new();
+        let partition = match pinned(self.spec.partition_key()).as_deref() {
+            Some([Scalar::Text(partition)]) if !few_units => Some(partition.clone()),
+            _ => None,
+        };
+        if partition.is_some() {
+            within.push_str("r.part = ? AND ");
+            binds.push(Bind::One(owned(partition_value(partition.as_ref()))));
+        }
+        match after {
+            Some(key) if partition.is_some() && key.partition == partition => {
+                within.push_str("r.id > ? AND ");
+                binds.push(Bind::One(Value::Text(key.id.as_str().to_owned())));
+            }
+            Some(key) => {
+                within.push_str("(r.part, r.id) > (?, ?) AND ");
+                binds.push(Bind::One(owned(partition_value(key.partition.as_ref()))));
+                binds.push(Bind::One(Value::Text(key.id.as_str().to_owned())));
+            }
+            None => {}
+        }
+        binds.extend(such.binds);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        binds.push(Bind::One(Value::Integer(limit)));
+        let sql = format!(
+            "SELECT r.* FROM rows_{number} r {index}WHERE {within}{} ORDER BY r.part, r.id LIMIT ?",
+            such.sql
+        );
+        Ok((sql, binds))
+    }
 }
+
+/// Up to so many units their rows are few enough to be put in order for each page.
+const FEW_UNITS: usize = 16;
 
 /// The key of the last record seen: the length of its partition, or `-`, a colon, and both texts.
 fn cursor_at(key: &Key) -> Cursor {
@@ -149,4 +185,67 @@ pub(crate) fn key_of(cursor: &Cursor) -> Result<Key, ErrorKind> {
     };
     read(cursor.as_str())
         .ok_or_else(|| ErrorKind::Invalid("the cursor is not one of this store's".to_owned()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use shelfward_core::{CollectionName, Field, FieldKind, FieldRole, Metric};
+
+    use super::*;
+    use crate::schema;
+
+    /// How the engine goes about a page.
+    fn plan(filter: &str, after: Option<&Key>) -> String {
+        let field = |name: &str, kind| Field::new(MetadataKey::new(name).unwrap(), kind);
+        let name = CollectionName::new("c").unwrap();
+        let spec = CollectionSpec::new(name, 1, Metric::Dot, "none").with_fields([
+            field("tenant", FieldKind::Text).with_role(FieldRole::Partition),
+            field("source", FieldKind::Text).with_role(FieldRole::Unit),
+            field("groups", FieldKind::TextList),
+        ]);
+        let connection = Connection::open_in_memory().unwrap();
+        rusqlite::vtab::array::load_module(&connection).unwrap();
+        schema::initialise(&connection).unwrap();
+        schema::make_tables(&connection, &spec, 1).unwrap();
+        let entry = Entry::new(&spec, 1, 7).unwrap();
+        let view = View {
+            connection: &connection,
+            entry: &entry,
+            spec: &spec,
+        };
+        let filter = Filter::from_json(filter).unwrap();
+        let (sql, binds) = view.page(&filter, after, 10).unwrap();
+        let mut plan = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .unwrap();
+        let steps = plan.query_map(params_from_iter(&binds), |row| row.get::<_, String>(3));
+        steps
+            .unwrap()
+            .map(Result::unwrap)
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
+    #[test]
+    fn a_page_is_read_from_where_the_last_one_ended() {
+        let text = |text: &str| Text::new(text).unwrap();
+        let after = Key::within(text("t"), text("x"));
+        for filter in [
+            "{}",
+            r#"{"tenant":"t"}"#,
+            r#"{"tenant":"t","groups":{"$in":["a","b"]}}"#,
+            r#"{"groups":"a"}"#,
+        ] {
+            for after in [None, Some(&after)] {
+                let plan = plan(filter, after);
+                assert!(plan.contains("INDEX rows_1_key"), "{filter}: {plan}");
+                assert!(!plan.contains("TEMP B-TREE"), "{filter}: {plan}");
+            }
+        }
+        let within = plan(r#"{"tenant":"t","groups":"a"}"#, Some(&after));
+        assert!(within.contains("part=? AND id>?"), "{within}");
+        let unit = plan(r#"{"tenant":"t","source":"s"}"#, Some(&after));
+        assert!(unit.contains("INDEX rows_1_unit"), "{unit}");
+    }
 }

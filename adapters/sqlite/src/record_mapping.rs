@@ -85,6 +85,14 @@ pub(crate) fn written<'a>(
     if usize::try_from(width) != Ok(given) {
         return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
     }
+    if let Some(key) = spec.partition_key() {
+        // Scans rely on it.
+        let held = record.metadata.text(key.as_str());
+        if held != record.key.partition.as_ref().map(Text::as_str) {
+            let invalid = format!("a record must hold its key's partition under {key}");
+            return Err(ErrorKind::Invalid(invalid).into());
+        }
+    }
     let mut columns = Vec::with_capacity(8 + spec.fields.len());
     columns.push(ValueRef::Integer(n));
     columns.push(partition_value(record.key.partition.as_ref()));

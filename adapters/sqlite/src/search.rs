@@ -126,7 +126,7 @@ fn too_many_expansions(error: &TooManyExpansions) -> ErrorKind {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use rusqlite::Connection;
     use shelfward_core::{Field, FieldKind, Metadata, MetadataKey, Metric, Record};

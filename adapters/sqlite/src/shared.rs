@@ -10,6 +10,7 @@ use crate::schema::Entry;
 
 /// One collection, as long as it is not dropped.
 pub(crate) struct Shared {
+    pub(crate) name: String,
     /// The spec as it was last read, and its JSON, which tells whether it is still that.
     spec: RwLock<(String, Arc<CollectionSpec>)>,
     pub(crate) order: WriteOrder,
@@ -20,6 +21,7 @@ impl Shared {
     pub(crate) fn new(entry: &Entry) -> Job<Self> {
         let spec = (entry.spec.clone(), Arc::new(entry.read_spec()?));
         Ok(Self {
+            name: entry.name.clone(),
             spec: RwLock::new(spec),
             order: WriteOrder::new(),
             cache: Cache::default(),

@@ -128,10 +128,14 @@ impl VectorStore for SqliteStore {
         };
         let (database, asked) = (self.database.clone(), name.clone());
         let opened = self.database.read(call, move |reading| {
-            let Some(entry) = Entry::read(reading.connection, &asked)? else {
+            let entry = Entry::read(reading.connection, &asked)?;
+            let generation = entry.as_ref().map(|entry| entry.generation);
+            let mut all = held(&database.shared);
+            // Those of the name that were dropped, by whatever process, need no memory any more.
+            all.retain(|there, shared| shared.name != asked.as_str() || Some(*there) == generation);
+            let Some(entry) = entry else {
                 return Ok(None);
             };
-            let mut all = held(&database.shared);
             let shared = match all.get(&entry.generation) {
                 Some(shared) => shared.clone(),
                 None => {

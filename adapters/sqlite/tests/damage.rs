@@ -11,7 +11,8 @@ use shelfward_core::filter::key;
 use shelfward_core::{Filter, Found, Include, Leg, Result, Store, StoredRecord};
 use shelfward_sqlite::{SqliteOptions, SqliteStore, Synchronous};
 use support::{
-    Lot, collection, dense, key_of, lexical, name, of_tenant, open, record, seed, source,
+    Lot, collection, dense, everything, key_of, lexical, name, of_source, of_tenant, open, record,
+    seed, source,
 };
 
 /// Everything that is asked of a file, and what it answered.
@@ -195,4 +196,50 @@ async fn rows_that_somebody_else_changed_are_not_given_out() {
         drop(changed);
         assert!(ask(&path, true).await.is_err(), "{change}");
     }
+}
+
+/// A log that is damaged loses what was written last, whole writes of it, and nothing else.
+#[tokio::test]
+async fn a_damaged_log_answers_with_the_old_whole_or_the_new_whole() {
+    let mut lot = Lot::new(seed("SHELFWARD_DAMAGE_SEED"));
+    let folder = tempfile::tempdir().unwrap();
+    let live = folder.path().join("live.db");
+    make(&live).await;
+    let store = open(&live);
+    let held = collection(&store).await;
+    let mut states = vec![everything(&*held).await.unwrap()];
+    for version in 2..6 {
+        let records = source("t", "a", 30 + version, version);
+        held.replace(&of_source("t", "a"), &records).await.unwrap();
+        states.push(everything(&*held).await.unwrap());
+    }
+    let file = std::fs::read(&live).unwrap();
+    let log = std::fs::read(folder.path().join("live.db-wal")).unwrap();
+    store.close().await.unwrap();
+
+    let mut seen = vec![0; states.len()];
+    for round in 0..200 {
+        let mut damaged = log.clone();
+        if round % 4 == 1 {
+            damaged.truncate(lot.below(log.len()));
+        } else if round > 0 {
+            damaged[lot.below(log.len())] ^= 1 << lot.below(8);
+        }
+        let path = folder.path().join(format!("{round}.db"));
+        std::fs::write(&path, &file).unwrap();
+        std::fs::write(folder.path().join(format!("{round}.db-wal")), &damaged).unwrap();
+        let store = open(&path);
+        let collection = store.open(&name()).await.unwrap();
+        let rows = everything(&*collection).await.unwrap();
+        let state = states.iter().position(|state| *state == rows);
+        seen[state.unwrap()] += 1;
+        let found = collection
+            .search(&dense(Filter::everything(), 500))
+            .await
+            .unwrap();
+        assert_eq!(found.hits.len(), rows.len(), "round {round}");
+        store.close().await.unwrap();
+    }
+    // Whole, it holds the last write; the damages meet each of the others.
+    assert!(seen.iter().all(|times| *times > 0), "{seen:?}");
 }

@@ -10,7 +10,9 @@ use crate::store::HnswStore;
 pub fn connect(rest: &str) -> Result<HnswStore> {
     match rest {
         ":memory:" => Ok(HnswStore::in_memory()),
-        "" => Err(invalid("an address of this store names a folder, as in hnsw:library")),
+        "" => Err(invalid(
+            "an address of this store names a folder, as in hnsw:library",
+        )),
         other if other.starts_with(':') => Err(invalid(
             "of names that begin with a colon, this store knows :memory: alone",
         )),

@@ -207,7 +207,10 @@ mod tests {
             assert_eq!(with_words, words.is_some());
             assert!(back == record);
             // Equality of scalars is by value; kinds and bits are compared as they are printed.
-            assert_eq!(format!("{:?}", back.metadata), format!("{:?}", record.metadata));
+            assert_eq!(
+                format!("{:?}", back.metadata),
+                format!("{:?}", record.metadata)
+            );
             let bits = |v: &[f32]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&back.vector), bits(&record.vector));
             for cut in 0..bytes.len() {

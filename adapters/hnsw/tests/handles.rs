@@ -16,7 +16,9 @@ use shelfward_core::{
 use shelfward_hnsw::{HnswOptions, HnswStore, connect};
 
 fn ten(dice: &mut Dice) -> Vec<Record> {
-    (0..10).map(|n| record(&n.to_string(), &dice.vector(2), "u", n)).collect()
+    (0..10)
+        .map(|n| record(&n.to_string(), &dice.vector(2), "u", n))
+        .collect()
 }
 
 #[tokio::test]
@@ -31,7 +33,10 @@ async fn handles_of_one_folder_share_it_and_the_last_one_lets_go() {
     let in_a = a.ensure(&spec(2, Metric::Dot)).await.unwrap();
     let in_b = b.open(&name()).await.unwrap();
     in_a.upsert(&ten(&mut Dice(1))).await.unwrap();
-    assert_eq!(in_b.count(&Filter::everything()).await.unwrap().exact(), Some(10));
+    assert_eq!(
+        in_b.count(&Filter::everything()).await.unwrap().exact(),
+        Some(10)
+    );
     a.close().await.unwrap();
     assert!(in_a.upsert(&ten(&mut Dice(1))).await.is_err());
     assert!(in_a.count(&Filter::everything()).await.is_err());
@@ -50,7 +55,10 @@ async fn handles_of_one_folder_share_it_and_the_last_one_lets_go() {
     close(&again).await;
     close(&again).await;
     let reopened = again.clone();
-    assert!(reopened.list().await.is_err(), "a handle made of a closed store is closed");
+    assert!(
+        reopened.list().await.is_err(),
+        "a handle made of a closed store is closed"
+    );
 }
 
 #[tokio::test]
@@ -71,7 +79,10 @@ async fn a_handle_of_a_dropped_collection_reads_and_writes_nothing_of_the_new_on
         assert!(stale(written.kind()), "{written}");
         let read = old.count(&Filter::everything()).await.unwrap_err();
         assert!(stale(read.kind()), "{read}");
-        assert_eq!(new.count(&Filter::everything()).await.unwrap().exact(), Some(0));
+        assert_eq!(
+            new.count(&Filter::everything()).await.unwrap().exact(),
+            Some(0)
+        );
     }
 }
 
@@ -84,7 +95,12 @@ async fn addresses_are_opened_and_refusals_do_not_show_them() {
     let file = folder.path().join("secret.txt");
     std::fs::write(&file, "x").unwrap();
     assert_eq!(connect(":memory:").unwrap().kind(), "hnsw");
-    for refused in ["", ":secret:", secret.to_str().unwrap(), file.to_str().unwrap()] {
+    for refused in [
+        "",
+        ":secret:",
+        secret.to_str().unwrap(),
+        file.to_str().unwrap(),
+    ] {
         let error = connect(refused).unwrap_err();
         assert_eq!(error.operation(), Operation::Connect);
         let mut shown = format!("{error} {error:?}");
@@ -96,9 +112,16 @@ async fn addresses_are_opened_and_refusals_do_not_show_them() {
         assert!(!shown.contains("secret"), "{shown}");
     }
     let store = connect(folder.path().join("new").to_str().unwrap()).unwrap();
-    assert!(format!("{store:?}").contains("durable: true") && !format!("{store:?}").contains("new"));
+    assert!(
+        format!("{store:?}").contains("durable: true") && !format!("{store:?}").contains("new")
+    );
     let durable = store.capabilities(&spec(2, Metric::Dot)).durable;
-    assert!(durable && !HnswStore::in_memory().capabilities(&spec(2, Metric::Dot)).durable);
+    assert!(
+        durable
+            && !HnswStore::in_memory()
+                .capabilities(&spec(2, Metric::Dot))
+                .durable
+    );
 }
 
 #[test]
@@ -110,9 +133,13 @@ fn options_that_contradict_each_other_are_refused() {
         HnswOptions::default().with_ef_search(1),
         HnswOptions::default().with_rebuild_share(0.0),
         HnswOptions::default().with_rebuild_share(f64::NAN),
-        HnswOptions::default().with_costs(shelfward_hnsw::PlannerCosts::default().with_scan(f64::NAN)),
+        HnswOptions::default()
+            .with_costs(shelfward_hnsw::PlannerCosts::default().with_scan(f64::NAN)),
     ] {
-        assert!(HnswStore::in_memory_with(options).unwrap_err().is_refusal(), "{options:?}");
+        assert!(
+            HnswStore::in_memory_with(options).unwrap_err().is_refusal(),
+            "{options:?}"
+        );
     }
 }
 
@@ -123,7 +150,10 @@ const FOLDER: &str = "SHELFWARD_HNSW_TEST_FOLDER";
 fn other_process() {
     if let Some(folder) = std::env::var_os(FOLDER) {
         let refused = HnswStore::open(folder, HnswOptions::default()).unwrap_err();
-        assert!(matches!(refused.kind(), ErrorKind::Unavailable), "{refused}");
+        assert!(
+            matches!(refused.kind(), ErrorKind::Unavailable),
+            "{refused}"
+        );
         println!("refused");
     }
 }
@@ -154,9 +184,15 @@ async fn a_write_that_is_given_up_happened_or_never_does() {
     };
     let mut dice = Dice(9);
     for round in 0..200_i64 {
-        let wide: Vec<Record> =
-            (0..40).map(|n| record(&n.to_string(), &dice.vector(2), "wide", round)).collect();
-        let selector = field("unit").is_in(["wide", "narrow"]).build().unwrap().narrow().unwrap();
+        let wide: Vec<Record> = (0..40)
+            .map(|n| record(&n.to_string(), &dice.vector(2), "wide", round))
+            .collect();
+        let selector = field("unit")
+            .is_in(["wide", "narrow"])
+            .build()
+            .unwrap()
+            .narrow()
+            .unwrap();
         let given_up = {
             let bare = bare.clone();
             let selector = selector.clone();
@@ -180,7 +216,9 @@ async fn a_write_that_is_given_up_happened_or_never_does() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn readers_and_writers_go_on_during_a_rebuild() {
-    let options = graph_always().with_graph_from(3_000).with_ef_construction(200);
+    let options = graph_always()
+        .with_graph_from(3_000)
+        .with_ef_construction(200);
     let store = HnswStore::in_memory_with(options).unwrap();
     let collection = collection(&store, &spec(64, Metric::Cosine)).await;
     let mut dice = Dice(4);
@@ -198,7 +236,10 @@ async fn readers_and_writers_go_on_during_a_rebuild() {
         let at = dice.below(3_000);
         vectors[at] = dice.vector(64);
         let began = Instant::now();
-        collection.upsert(&[record(&format!("{at:04}"), &vectors[at], "u", 0)]).await.unwrap();
+        collection
+            .upsert(&[record(&format!("{at:04}"), &vectors[at], "u", 0)])
+            .await
+            .unwrap();
         let found = ids(&collection, &vectors[at], Filter::everything(), 5).await;
         slowest = slowest.max(began.elapsed());
         assert!(found.len() == 5 && found[0] == format!("{at:04}"));
@@ -234,7 +275,9 @@ async fn a_field_that_was_added_is_there_when_the_store_is_opened_again() {
         let late = collection(&store, &wide).await;
         assert_eq!(late.spec().fields.len(), 3);
         let text = Metadata::new().with("year", "2001").unwrap();
-        let refused = early.upsert(&[Record::new(key("x"), [1.0, 0.0]).with_metadata(text)]).await;
+        let refused = early
+            .upsert(&[Record::new(key("x"), [1.0, 0.0]).with_metadata(text)])
+            .await;
         assert!(refused.unwrap_err().is_refusal());
         let other = store.create(&spec(3, Metric::Dot)).await.unwrap_err();
         assert!(matches!(other.kind(), ErrorKind::Spec(_)), "{other}");

@@ -17,6 +17,7 @@ use shelfward_hnsw::{HnswOptions, HnswStore};
 use shelfward_memory::MemoryStore;
 
 const WIDTH: usize = 4;
+const SPEC_WIDTH: u32 = 4;
 const WORDS: [&str; 6] = ["rain", "snow", "sun", "wind", "rainbow", "fog"];
 
 struct History {
@@ -49,8 +50,9 @@ impl History {
                     0 => None,
                     1 => Some("".into()),
                     _ => {
-                        let words: Vec<&str> =
-                            (0..self.dice.below(8)).map(|_| WORDS[self.dice.below(6)]).collect();
+                        let words: Vec<&str> = (0..self.dice.below(8))
+                            .map(|_| WORDS[self.dice.below(6)])
+                            .collect();
                         Some(words.join(" ").into())
                     }
                 };
@@ -73,9 +75,15 @@ impl History {
                 let selector = of_unit.narrow().unwrap();
                 // A batch that names a key twice is cut by nobody on this way.
                 let mut seen = std::collections::HashSet::new();
-                let records: Vec<_> = records.into_iter().filter(|r| seen.insert(r.key.clone())).collect();
+                let records: Vec<_> = records
+                    .into_iter()
+                    .filter(|r| seen.insert(r.key.clone()))
+                    .collect();
                 let tested = self.tested.replace(&selector, &records).await.unwrap();
-                assert_eq!(tested, self.model.replace(&selector, &records).await.unwrap());
+                assert_eq!(
+                    tested,
+                    self.model.replace(&selector, &records).await.unwrap()
+                );
             }
             8 => {
                 let keys: Vec<_> = (0..20).map(|_| key(&self.id())).collect();
@@ -94,8 +102,15 @@ impl History {
                     0 => MetadataPatch::new().remove(share),
                     _ => MetadataPatch::new().set(share, 99_i64),
                 };
-                let tested = self.tested.update_metadata(&selector, &patch).await.unwrap();
-                assert_eq!(tested, self.model.update_metadata(&selector, &patch).await.unwrap());
+                let tested = self
+                    .tested
+                    .update_metadata(&selector, &patch)
+                    .await
+                    .unwrap();
+                assert_eq!(
+                    tested,
+                    self.model.update_metadata(&selector, &patch).await.unwrap()
+                );
             }
             _ if self.dice.below(8) == 0 => {
                 let tested = self.tested.delete_all().await.unwrap();
@@ -138,7 +153,11 @@ impl History {
     }
 }
 
-async fn open(folder: &Path, options: HnswOptions, spec: &CollectionSpec) -> (HnswStore, Arc<dyn Collection>) {
+async fn open(
+    folder: &Path,
+    options: HnswOptions,
+    spec: &CollectionSpec,
+) -> (HnswStore, Arc<dyn Collection>) {
     let store = HnswStore::open(folder, options).unwrap();
     let collection = Store::new(store.clone()).ensure(spec).await.unwrap();
     (store, collection)
@@ -148,7 +167,9 @@ async fn run(seed: u64) {
     let mut dice = Dice(seed);
     let metric = [Metric::Cosine, Metric::Dot, Metric::Euclidean][dice.below(3)];
     let exact = dice.below(3) == 0;
-    let mut options = graph_always().with_lexical(true).with_quantized(dice.below(2) == 0);
+    let mut options = graph_always()
+        .with_lexical(true)
+        .with_quantized(dice.below(2) == 0);
     if exact {
         options = options.with_costs(shelfward_hnsw::PlannerCosts::default().with_scan(0.0));
     }
@@ -156,7 +177,7 @@ async fn run(seed: u64) {
         options = options.with_save_from(2_000);
     }
     let folder = tempfile::tempdir().unwrap();
-    let spec = spec(WIDTH as u32, metric);
+    let spec = spec(SPEC_WIDTH, metric);
     let (mut store, tested) = open(folder.path(), options, &spec).await;
     let model = Store::new(MemoryStore::new());
     let mut history = History {
@@ -170,7 +191,10 @@ async fn run(seed: u64) {
         if n == 20 {
             let more = Field::new(MetadataKey::new("more").unwrap(), FieldKind::Bool);
             history.spec = history.spec.clone().with_fields([more]);
-            history.tested = Store::new(store.clone()).ensure(&history.spec).await.unwrap();
+            history.tested = Store::new(store.clone())
+                .ensure(&history.spec)
+                .await
+                .unwrap();
             history.model = model.ensure(&history.spec).await.unwrap();
         }
         match history.dice.below(8) {
@@ -179,7 +203,10 @@ async fn run(seed: u64) {
                 if history.dice.below(2) == 0 {
                     close(&store).await;
                 }
-                let nothing = Store::new(MemoryStore::new()).ensure(&history.spec).await.unwrap();
+                let nothing = Store::new(MemoryStore::new())
+                    .ensure(&history.spec)
+                    .await
+                    .unwrap();
                 history.tested = nothing;
                 drop(store);
                 (store, history.tested) = open(folder.path(), options, &history.spec).await;
@@ -194,8 +221,8 @@ async fn run(seed: u64) {
 #[tokio::test(flavor = "multi_thread")]
 async fn histories_end_as_they_do_in_memory() {
     for seed in 0..24 {
-        println!("seed {seed}");
-        run(seed).await;
+        let ran = tokio::spawn(run(seed)).await;
+        assert!(ran.is_ok(), "the history of seed {seed}");
     }
 }
 

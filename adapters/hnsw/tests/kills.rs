@@ -39,11 +39,19 @@ fn unit_in(round: i64) -> Vec<Record> {
 /// Replaces one unit after the other and says each round that returned, until it is killed.
 async fn write_until_killed(folder: &Path, first: i64) {
     let store = HnswStore::open(folder, options()).unwrap();
-    let collection = collection(&store, &spec(WIDTH as u32, Metric::Cosine)).await;
+    let collection = collection(&store, &spec(16, Metric::Cosine)).await;
     for round in first.. {
         let unit = format!("u{}", round % UNITS);
-        let selector = field("unit").eq(unit.as_str()).build().unwrap().narrow().unwrap();
-        collection.replace(&selector, &unit_in(round)).await.unwrap();
+        let selector = field("unit")
+            .eq(unit.as_str())
+            .build()
+            .unwrap()
+            .narrow()
+            .unwrap();
+        collection
+            .replace(&selector, &unit_in(round))
+            .await
+            .unwrap();
         let mut out = std::io::stdout().lock();
         writeln!(out, "returned {round}").unwrap();
         out.flush().unwrap();
@@ -97,9 +105,16 @@ async fn check(folder: &Path, returned: i64) -> i64 {
     let mut next = returned + 1;
     for unit in 0..UNITS {
         let last = (returned + 1 - UNITS..=returned).find(|round| round % UNITS == unit);
-        let filter = field("unit").eq(format!("u{unit}").as_str()).build().unwrap();
+        let filter = field("unit")
+            .eq(format!("u{unit}").as_str())
+            .build()
+            .unwrap();
         let include = shelfward_core::Include::ALL;
-        let there = collection.scan(&filter, None, 1_000, include).await.unwrap().records;
+        let there = collection
+            .scan(&filter, None, 1_000, include)
+            .await
+            .unwrap()
+            .records;
         let is = |round: i64| {
             let mut records = unit_in(round);
             records.sort_by(|a, b| a.key.cmp(&b.key));
@@ -122,7 +137,12 @@ async fn check(folder: &Path, returned: i64) -> i64 {
         }
     }
     // The graph that was loaded or is being built answers in full.
-    let held = collection.count(&Filter::everything()).await.unwrap().exact().unwrap();
+    let held = collection
+        .count(&Filter::everything())
+        .await
+        .unwrap()
+        .exact()
+        .unwrap();
     for settled in [false, true] {
         if settled {
             store.settle().await.unwrap();
@@ -132,14 +152,15 @@ async fn check(folder: &Path, returned: i64) -> i64 {
         assert_eq!(found.len() as u64, held);
         assert_eq!(found[0], newest[0].key.id.as_str());
     }
-    // Every other time it is let go of as a kill would: the copy of nothing is saved by closing.
     close(&store).await;
     next
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_returned_is_there_after_a_kill_at_any_moment() {
-    let kills: Option<usize> = std::env::var("SHELFWARD_KILLS").ok().and_then(|n| n.parse().ok());
+    let kills: Option<usize> = std::env::var("SHELFWARD_KILLS")
+        .ok()
+        .and_then(|n| n.parse().ok());
     let until = Instant::now() + Duration::from_secs(20);
     let folder = tempfile::tempdir().unwrap();
     let mut dice = Dice(std::process::id().into());

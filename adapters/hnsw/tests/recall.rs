@@ -28,7 +28,13 @@ fn clustered(dice: &mut Dice, records: usize, width: usize) -> Vec<Vec<f32>> {
 
 type Held = BTreeMap<String, (Vec<f32>, i64)>;
 
-async fn write(collection: &Arc<dyn Collection>, held: &mut Held, dice: &mut Dice, numbers: &[usize], vectors: &[Vec<f32>]) {
+async fn write(
+    collection: &Arc<dyn Collection>,
+    held: &mut Held,
+    dice: &mut Dice,
+    numbers: &[usize],
+    vectors: &[Vec<f32>],
+) {
     let records: Vec<Record> = numbers
         .iter()
         .zip(vectors)
@@ -42,7 +48,13 @@ async fn write(collection: &Arc<dyn Collection>, held: &mut Held, dice: &mut Dic
 }
 
 /// The mean share of the true ten nearest.
-async fn recall(collection: &Arc<dyn Collection>, held: &Held, metric: Metric, below: i64, dice: &mut Dice) -> f64 {
+async fn recall(
+    collection: &Arc<dyn Collection>,
+    held: &Held,
+    metric: Metric,
+    below: i64,
+    dice: &mut Dice,
+) -> f64 {
     let filter = if below >= 1_000 {
         Filter::everything()
     } else {
@@ -54,7 +66,10 @@ async fn recall(collection: &Arc<dyn Collection>, held: &Held, metric: Metric, b
     for round in 0..60 {
         let mut query = vectors[dice.below(vectors.len())].clone();
         if round % 3 > 0 {
-            query.iter_mut().zip(dice.vector(width)).for_each(|(x, y)| *x += 0.2 * y);
+            query
+                .iter_mut()
+                .zip(dice.vector(width))
+                .for_each(|(x, y)| *x += 0.2 * y);
         }
         let mut scores: Vec<(f64, &str)> = held
             .iter()
@@ -96,11 +111,14 @@ async fn recall_of(metric: Metric) {
     let before = store.graph(&name()).await.unwrap().unwrap().searches;
     for below in [1_000, 500, 100, 10, 1] {
         let recall = recall(&collection, &held, metric, below, &mut dice).await;
-        println!("{metric} {below}: {recall}");
         assert!(recall >= 0.98, "{metric} at {below} of 1000: {recall}");
     }
     let after = store.graph(&name()).await.unwrap().unwrap().searches;
-    assert!(after - before >= 200, "{} searches went through the graph", after - before);
+    assert!(
+        after - before >= 200,
+        "{} searches went through the graph",
+        after - before
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,7 +139,10 @@ async fn euclidean_recalls_at_every_selectivity_after_many_replaces() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_filter_of_few_far_records_is_answered_in_full() {
     // 990 records near the query, 10 far away that alone may answer; then one.
-    for options in [graph_always(), graph_always().with_costs(Default::default())] {
+    for options in [
+        graph_always(),
+        graph_always().with_costs(Default::default()),
+    ] {
         let store = HnswStore::in_memory_with(options).unwrap();
         let collection = collection(&store, &spec(4, Metric::Cosine)).await;
         let mut dice = Dice(3);
@@ -143,8 +164,14 @@ async fn a_filter_of_few_far_records_is_answered_in_full() {
         assert_eq!(sorted, expected);
         // In the order of a look at everything.
         let vector_of = |id: &String| records[id.parse::<usize>().unwrap()].vector.clone();
-        let scores: Vec<f64> = found.iter().map(|id| score(Metric::Cosine, &[1.0; 4], &vector_of(id))).collect();
-        assert!(scores.windows(2).all(|two| two[0] >= two[1] - 1e-7), "{scores:?}");
+        let scores: Vec<f64> = found
+            .iter()
+            .map(|id| score(Metric::Cosine, &[1.0; 4], &vector_of(id)))
+            .collect();
+        assert!(
+            scores.windows(2).all(|two| two[0] >= two[1] - 1e-7),
+            "{scores:?}"
+        );
         let one = field("share").eq(50).build().unwrap();
         assert_eq!(ids(&collection, &[1.0; 4], one, 10).await, ["0050"]);
     }
@@ -160,14 +187,23 @@ async fn equal_vectors_are_all_found_and_in_the_order_of_their_keys() {
             .collect();
         records.extend((300..600).map(|n| {
             let turn = n as f32 * 0.01;
-            record(&format!("{n:04}"), &[-turn.cos().abs(), -turn.sin().abs()], "other", n)
+            record(
+                &format!("{n:04}"),
+                &[-turn.cos().abs(), -turn.sin().abs()],
+                "other",
+                n,
+            )
         }));
         collection.upsert(&records).await.unwrap();
         store.settle().await.unwrap();
         let report = store.graph(&name()).await.unwrap().unwrap();
         assert!(report.nodes <= 301, "{report:?}");
         let first: Vec<String> = (0..20).map(|n| format!("{n:04}")).collect();
-        assert_eq!(ids(&collection, &[0.6, 0.8], Filter::everything(), 20).await, first, "{metric}");
+        assert_eq!(
+            ids(&collection, &[0.6, 0.8], Filter::everything(), 20).await,
+            first,
+            "{metric}"
+        );
         let all = ids(&collection, &[0.6, 0.8], Filter::everything(), 1_000).await;
         assert_eq!(all.len(), 600, "{metric}");
     }
@@ -185,7 +221,12 @@ async fn zero_vectors_and_very_long_ones_have_their_place_where_they_are_legal()
         write(&collection, &mut held, &mut dice, &numbers, &zeros).await;
         store.settle().await.unwrap();
         let query = [0.0, 1.0, 0.0];
-        assert_eq!(ids(&collection, &query, Filter::everything(), 5).await.len(), 5);
+        assert_eq!(
+            ids(&collection, &query, Filter::everything(), 5)
+                .await
+                .len(),
+            5
+        );
 
         // Each batch is far longer than the one before: first looked at one by one, then given a place.
         for (round, length) in [1.0_f32, 1e3, 1e9, 1e-9].into_iter().enumerate() {
@@ -200,9 +241,16 @@ async fn zero_vectors_and_very_long_ones_have_their_place_where_they_are_legal()
                     let report = store.graph(&name()).await.unwrap().unwrap();
                     assert!(report.unindexed < 400, "{metric} {length}: {report:?}");
                 }
-                for query in [[0.0, 0.0, 0.0], [1.0, -2.0, 0.5], [1e8, 0.0, 1e8], [1e-8, 0.0, 0.0]] {
-                    let mut best: Vec<f64> =
-                        held.values().map(|(vector, _)| score(metric, &query, vector)).collect();
+                for query in [
+                    [0.0, 0.0, 0.0],
+                    [1.0, -2.0, 0.5],
+                    [1e8, 0.0, 1e8],
+                    [1e-8, 0.0, 0.0],
+                ] {
+                    let mut best: Vec<f64> = held
+                        .values()
+                        .map(|(vector, _)| score(metric, &query, vector))
+                        .collect();
                     best.sort_by(|a, b| b.total_cmp(a));
                     let found = ids(&collection, &query, Filter::everything(), 10).await;
                     assert_eq!(found.len(), 10);

@@ -183,8 +183,7 @@ impl Frames {
         let Some(payload) = rest.get(..length as usize) else {
             return Ok(false);
         };
-        Ok(number >= self.next_number
-            && checksum(self.salt, kind, number, length, payload) == sum)
+        Ok(number >= self.next_number && checksum(self.salt, kind, number, length, payload) == sum)
     }
 }
 

@@ -147,7 +147,9 @@ pub(crate) fn head_of(what: &str) -> Vec<u8> {
 /// Reads what [`head_of`] wrote, and refuses other kinds and later versions.
 pub(crate) fn take_head(from: &mut Take<'_>, what: &str) -> FileResult<()> {
     if from.bytes()? != b"shelfward-hnsw" || from.bytes()? != what.as_bytes() {
-        return Err(FileError::Corrupt("a file is of another kind than its name says"));
+        return Err(FileError::Corrupt(
+            "a file is of another kind than its name says",
+        ));
     }
     match from.u32()? {
         VERSION => Ok(()),

@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{FileError, FileResult};
 use crate::files::layout::{VERSION, sync_folder};
@@ -16,8 +17,8 @@ const MARK_BEGINS: &str = "shelfward-hnsw ";
 
 pub(crate) struct Folder {
     path: PathBuf,
-    /// The lock is let go of with it.
-    _lock: File,
+    /// The lock is held for as long as its file is open.
+    lock: Mutex<Option<File>>,
 }
 
 impl Folder {
@@ -44,12 +45,17 @@ impl Folder {
         }
         Ok(Self {
             path: path.to_owned(),
-            _lock: lock,
+            lock: Mutex::new(Some(lock)),
         })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Lets another process open the folder.
+    pub(crate) fn unlock(&self) {
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     pub(crate) fn check(&self) -> FileResult<()> {
@@ -129,7 +135,10 @@ mod tests {
             fs::write(foreign.path().join(name), content).unwrap();
             assert!(Folder::open(foreign.path()).is_err(), "{name} {content}");
             assert_eq!(fs::read_dir(foreign.path()).unwrap().count(), 1);
-            assert_eq!(fs::read_to_string(foreign.path().join(name)).unwrap(), content);
+            assert_eq!(
+                fs::read_to_string(foreign.path().join(name)).unwrap(),
+                content
+            );
         }
         // What a store leaves that was killed in its first moments.
         let begun = tempfile::tempdir().unwrap();

@@ -66,7 +66,12 @@ impl Graph {
     }
 
     /// Up to `ef` nodes near a point among those that count, in no order that may be relied on.
-    pub(crate) fn search(&self, query: &[f32], ef: usize, counts: &dyn Fn(u32) -> bool) -> Vec<u32> {
+    pub(crate) fn search(
+        &self,
+        query: &[f32],
+        ef: usize,
+        counts: &dyn Fn(u32) -> bool,
+    ) -> Vec<u32> {
         let node = |id: usize| u32::try_from(id).ok();
         let counts = |id: &usize| node(*id).is_some_and(counts);
         self.candidates(query, ef, Some(&counts))
@@ -231,6 +236,10 @@ mod tests {
         assert!(Graph::load(folder.path(), "c.1", other).is_err());
         assert!(Graph::load(folder.path(), "none", SHAPE).is_err());
         let missing = folder.path().join("missing");
-        assert!(graph.save(&missing, "c.1", [&missing.join("a"), &missing.join("b")]).is_err());
+        assert!(
+            graph
+                .save(&missing, "c.1", [&missing.join("a"), &missing.join("b")])
+                .is_err()
+        );
     }
 }

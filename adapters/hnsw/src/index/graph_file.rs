@@ -33,7 +33,11 @@ pub(crate) fn save<'a>(
 ) -> FileResult<()> {
     let parts = layout.graph_parts(generation);
     let [links, points] = &parts;
-    graph.save(layout.folder(), &layout.graph_base(generation), [links, points])?;
+    graph.save(
+        layout.folder(),
+        &layout.graph_base(generation),
+        [links, points],
+    )?;
 
     let shape = graph.shape();
     let mut head = head_of(WHAT);

@@ -24,8 +24,7 @@ pub(crate) struct Nodes {
 enum Holders {
     None,
     One(Slot),
-    // A node seldom has more than one.
-    Many(Box<Vec<Slot>>),
+    Many(Vec<Slot>),
 }
 
 impl Holders {
@@ -109,7 +108,7 @@ impl Nodes {
                 *holders = Holders::One(slot);
                 self.dead -= 1;
             }
-            Holders::One(first) => *holders = Holders::Many(Box::new(vec![*first, slot])),
+            Holders::One(first) => *holders = Holders::Many(vec![*first, slot]),
             Holders::Many(slots) => slots.push(slot),
         }
         self.node_of.insert(slot, node);
@@ -149,20 +148,29 @@ mod tests {
         nodes.push(Some(a));
         nodes.push(Some(b));
         nodes.push(None);
-        assert_eq!((nodes.len(), nodes.dead(), nodes.slots().count()), (3, 3, 0));
+        assert_eq!(
+            (nodes.len(), nodes.dead(), nodes.slots().count()),
+            (3, 3, 0)
+        );
         assert_eq!((nodes.of_point(a), nodes.of_point(b)), (Some(0), Some(1)));
         for slot in [10, 11, 12] {
             nodes.attach(0, slot);
         }
         nodes.attach(1, 13);
-        assert_eq!((nodes.holders(0).len(), nodes.dead(), nodes.slots().count()), (3, 1, 4));
+        assert_eq!(
+            (nodes.holders(0).len(), nodes.dead(), nodes.slots().count()),
+            (3, 1, 4)
+        );
         // To another node: out of the first.
         nodes.attach(1, 11);
         assert_eq!((nodes.holders(0).len(), nodes.holders(1).len()), (2, 2));
         assert!(nodes.detach(10) && !nodes.detach(10));
         assert_eq!(nodes.holders(0), [12]);
         assert!(nodes.detach(12));
-        assert_eq!((nodes.holders(0).len(), nodes.dead(), nodes.slots().count()), (0, 2, 2));
+        assert_eq!(
+            (nodes.holders(0).len(), nodes.dead(), nodes.slots().count()),
+            (0, 2, 2)
+        );
         // The dead wake.
         nodes.attach(0, 12);
         assert_eq!((nodes.holders(0), nodes.dead()), (&[12][..], 1));

@@ -13,6 +13,8 @@ pub(crate) struct Question {
     pub(crate) nodes: usize,
     /// How many records are in no graph and are looked at in any case.
     pub(crate) unindexed: usize,
+    /// Whether all records are looked at by rounded vectors first.
+    pub(crate) quantized: bool,
     /// How many numbers a vector has.
     pub(crate) width: usize,
     pub(crate) top_k: usize,
@@ -49,18 +51,25 @@ fn candidates(question: &Question) -> usize {
 }
 
 fn exact_cost(question: &Question, costs: &PlannerCosts) -> f64 {
-    number(question.allowed) * number(question.width) * costs.scan
+    number(question.allowed) * row_cost(question, costs)
+}
+
+fn row_cost(question: &Question, costs: &PlannerCosts) -> f64 {
+    // Four bytes for one.
+    let bytes = if question.quantized { 1.0 } else { 4.0 };
+    number(question.width) * costs.scan * bytes
 }
 
 fn graph_cost(question: &Question, ef: usize, costs: &PlannerCosts) -> f64 {
     // Of the nodes that a search passes, only this share counts, so it passes that many more.
     let selectivity = number(question.allowed) / number(question.records.max(question.allowed));
-    let alive = number(question.records.saturating_sub(question.unindexed)) / number(question.nodes);
+    let alive =
+        number(question.records.saturating_sub(question.unindexed)) / number(question.nodes);
     let share = (selectivity * alive.min(1.0)).max(f64::MIN_POSITIVE);
     let visits = (number(ef) * costs.visits / share).min(number(question.nodes));
     let unindexed = number(question.unindexed) * selectivity;
     let width = number(question.width);
-    visits * (costs.visit + costs.visit_number * width) + unindexed * width * costs.scan
+    visits * (costs.visit + costs.visit_number * width) + unindexed * row_cost(question, costs)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "an estimate of a cost")]
@@ -77,6 +86,7 @@ mod tests {
         records: 1_000_000,
         nodes: 1_000_000,
         unindexed: 0,
+        quantized: true,
         width: 384,
         top_k: 10,
         ef: 100,
@@ -104,7 +114,11 @@ mod tests {
     fn the_fewer_are_allowed_the_sooner_each_is_looked_at() {
         let plans: Vec<Plan> = [1.0, 0.5, 0.1, 0.01, 0.001, 0.0]
             .map(|share: f64| {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "small"
+                )]
                 let allowed = (share * 1e6) as usize;
                 planned(Question { allowed, ..LARGE })
             })
@@ -118,9 +132,24 @@ mod tests {
 
     #[test]
     fn more_candidates_are_asked_for_than_hits_and_never_less_than_set() {
-        assert_eq!(planned(Question { top_k: 200, ..LARGE }), Plan::Graph { ef: 300 });
-        assert_eq!(planned(Question { top_k: 1, ..LARGE }), Plan::Graph { ef: 100 });
-        assert_eq!(planned(Question { top_k: usize::MAX, ..LARGE }), Plan::Exact);
+        assert_eq!(
+            planned(Question {
+                top_k: 200,
+                ..LARGE
+            }),
+            Plan::Graph { ef: 300 }
+        );
+        assert_eq!(
+            planned(Question { top_k: 1, ..LARGE }),
+            Plan::Graph { ef: 100 }
+        );
+        assert_eq!(
+            planned(Question {
+                top_k: usize::MAX,
+                ..LARGE
+            }),
+            Plan::Exact
+        );
     }
 
     #[test]

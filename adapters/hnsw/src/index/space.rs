@@ -95,7 +95,12 @@ fn divided(vector: &[f32], by: f64) -> Option<Vec<f32>> {
     if !scale.is_finite() || !by.is_finite() {
         return None;
     }
-    Some(vector.iter().map(|x| rounded(f64::from(*x) * scale)).collect())
+    Some(
+        vector
+            .iter()
+            .map(|x| rounded(f64::from(*x) * scale))
+            .collect(),
+    )
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "rounding is what is meant")]
@@ -110,7 +115,11 @@ mod tests {
     use hnsw_rs::anndists::dist::distances::Distance;
 
     fn score(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
-        let dot: f64 = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+        let dot: f64 = a
+            .iter()
+            .zip(b)
+            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+            .sum();
         match metric {
             Metric::Cosine => dot / (length(a) * length(b)),
             Metric::Dot => dot,
@@ -144,9 +153,8 @@ mod tests {
                 let mut by_distance = vectors.clone();
                 by_distance.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
                 let mut by_score = vectors.clone();
-                by_score.sort_by(|a, b| {
-                    score(metric, &query, b).total_cmp(&score(metric, &query, a))
-                });
+                by_score
+                    .sort_by(|a, b| score(metric, &query, b).total_cmp(&score(metric, &query, a)));
                 assert_eq!(by_distance, by_score, "{metric} {query:?}");
             }
         }
@@ -171,7 +179,15 @@ mod tests {
             assert!(point.iter().all(|x| x.is_finite()) && length(&point) > 0.5);
         }
         assert!(Space::around(Metric::Dot, 1.0).query(&[0.0]).is_none());
-        assert!(Space::around(Metric::Euclidean, 1.0).query(&[0.0]).is_some());
-        assert!(Space::around(Metric::Euclidean, 1.0).query(&[1e9]).is_none());
+        assert!(
+            Space::around(Metric::Euclidean, 1.0)
+                .query(&[0.0])
+                .is_some()
+        );
+        assert!(
+            Space::around(Metric::Euclidean, 1.0)
+                .query(&[1e9])
+                .is_none()
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-use shelfward_core::{CollectionSpec, Key};
+use shelfward_core::{CollectionSpec, Key, Record};
 use shelfward_resident::{RoaringBitmap, Slot};
 
 use super::state::{Index, State};
@@ -57,29 +57,39 @@ impl Shelf {
         let width = spec.width as usize;
         let mut state = State::new(spec.clone(), &options, true);
         let mut slots: Vec<Slot> = Vec::new();
-        let snapshot_length = snapshot.read(|record| {
-            check_fits(&state, width, std::slice::from_ref(&record))?;
-            let change = Change::put(std::slice::from_ref(&record));
+        let snapshot_length = snapshot.read(|put| {
+            let key = put.record.key.clone();
+            let change = Change::put(vec![put]);
+            check_fits(&state, width, &change)?;
             state.apply(&change);
-            slots.extend(state.rows.slot(&record.key));
+            slots.extend(state.rows.slot(&key));
             Ok(())
         })?;
         let shape = |dimensions| options.shape(dimensions);
         let saved = graph_file::load(&layout, generation, spec.metric, width, shape);
         // Whatever is wrong with a graph, it can be built from the vectors.
-        let saved_nodes = saved.ok().and_then(|saved| take_graph(&mut state, saved, &slots));
+        let saved_nodes = saved
+            .ok()
+            .and_then(|saved| take_graph(&mut state, saved, &slots));
 
-        let log = Log::open(&layout.log(generation), generation, options.sync, |payload| {
-            let change = Change::from_bytes(payload, state.rows.spec().word_rule)?;
-            if let Some(spec) = &change.spec
-                && state.rows.spec().check_serves(spec).is_err()
-            {
-                return Err(FileError::Corrupt("a write of the log changes what the collection is"));
-            }
-            check_fits(&state, width, &change.put)?;
-            state.apply(&change);
-            Ok(())
-        });
+        let log = Log::open(
+            &layout.log(generation),
+            generation,
+            options.sync,
+            |payload| {
+                let change = Change::from_bytes(payload, state.rows.spec().word_rule)?;
+                if let Some(spec) = &change.spec
+                    && state.rows.spec().check_serves(spec).is_err()
+                {
+                    return Err(FileError::Corrupt(
+                        "a write of the log changes what the collection is",
+                    ));
+                }
+                check_fits(&state, width, &change)?;
+                state.apply(&change);
+                Ok(())
+            },
+        );
         let log = log.map_err(|e| match e {
             FileError::Io(io::ErrorKind::NotFound) => {
                 FileError::Corrupt("the log of the snapshot is missing")
@@ -98,10 +108,15 @@ impl Shelf {
     pub(crate) fn shut(&self) -> FileResult<()> {
         self.keeper.stop();
         let mut kept = self.writer();
+        self.write().shut = true;
         let Some(kept) = &mut *kept else {
             return Ok(());
         };
-        let nodes = self.read().index.as_ref().map_or(0, |index| index.nodes.len());
+        let nodes = self
+            .read()
+            .index
+            .as_ref()
+            .map_or(0, |index| index.nodes.len());
         if !kept.log.is_empty() || nodes != kept.saved_nodes {
             self.save(kept)?;
         }
@@ -158,8 +173,11 @@ impl Shelf {
         let mut after: Option<Key> = None;
         loop {
             let state = self.read();
-            let batch: Vec<(&Key, Slot)> =
-                state.rows.in_key_order(after.as_ref()).take(BATCH).collect();
+            let batch: Vec<(&Key, Slot)> = state
+                .rows
+                .in_key_order(after.as_ref())
+                .take(BATCH)
+                .collect();
             let Some((last, _)) = batch.last() else {
                 break;
             };
@@ -170,7 +188,7 @@ impl Shelf {
                         key,
                         vector: &vector,
                         text: row.text.as_deref(),
-                        words: state.given_words(slot),
+                        words: state.own_words(slot),
                         metadata: &row.metadata,
                     });
                     let place = u32::try_from(places.len()).unwrap_or(u32::MAX);
@@ -198,7 +216,12 @@ impl Shelf {
             let nodes: Vec<Vec<u32>> = index
                 .nodes
                 .all()
-                .map(|slots| slots.iter().filter_map(|slot| places.get(slot).copied()).collect())
+                .map(|slots| {
+                    slots
+                        .iter()
+                        .filter_map(|slot| places.get(slot).copied())
+                        .collect()
+                })
                 .collect();
             (index.graph.clone(), index.space, nodes)
         };
@@ -230,12 +253,17 @@ impl Kept {
     }
 }
 
-fn check_fits(state: &State, width: usize, records: &[shelfward_core::Record]) -> FileResult<()> {
+fn check_fits(state: &State, width: usize, change: &Change) -> FileResult<()> {
+    let records: Vec<Record> = change.put.iter().map(|put| put.record.clone()).collect();
     if records.iter().any(|record| record.vector.len() != width) {
-        return Err(FileError::Corrupt("a vector has another width than the collection's"));
+        return Err(FileError::Corrupt(
+            "a vector has another width than the collection's",
+        ));
     }
-    if !state.rows.has_room_for(records) {
-        return Err(FileError::Corrupt("there are more records than there is room for"));
+    if !state.rows.has_room_for(&records) {
+        return Err(FileError::Corrupt(
+            "there are more records than there is room for",
+        ));
     }
     Ok(())
 }

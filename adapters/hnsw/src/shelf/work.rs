@@ -226,7 +226,10 @@ impl Shelf {
         let (mut known, next) = {
             let state = self.read();
             let Some(index) = &state.index else { return };
-            let hashes = points.iter().flat_map(|(_, point)| point).map(|p| hash_of(p));
+            let hashes = points
+                .iter()
+                .flat_map(|(_, point)| point)
+                .map(|p| hash_of(p));
             let known: HashMap<u64, u32> = hashes
                 .filter_map(|hash| Some((hash, index.nodes.of_point(hash)?)))
                 .collect();
@@ -272,7 +275,10 @@ impl Shelf {
             for hash in added {
                 index.nodes.push(Some(hash));
             }
-            for (slot, node) in placed.into_iter().filter(|(slot, _)| pending.contains(*slot)) {
+            for (slot, node) in placed
+                .into_iter()
+                .filter(|(slot, _)| pending.contains(*slot))
+            {
                 match node {
                     Some(node) => {
                         index.nodes.attach(node, slot);
@@ -302,10 +308,14 @@ fn no_place_for_many(state: &State, index: &Index) -> bool {
 /// Up to [`BATCH`] rows from all over a set. Rows come in the order of their sources, and points that
 /// come cluster by cluster make a graph whose clusters hardly lead to each other.
 fn some_of(rows: &RoaringBitmap, dice: &mut Dice) -> Vec<Slot> {
-    let Some(stride) = u32::try_from(rows.len() / BATCH as u64).ok().filter(|n| *n > 1) else {
+    let batch = u32::try_from(BATCH).unwrap_or(u32::MAX);
+    let Some(stride) = u32::try_from(rows.len() / u64::from(batch))
+        .ok()
+        .filter(|n| *n > 1)
+    else {
         return rows.iter().take(BATCH).collect();
     };
-    (0..BATCH as u32)
+    (0..batch)
         .filter_map(|n| rows.select(n * stride + dice.below(stride)))
         .collect()
 }
@@ -323,7 +333,7 @@ impl Dice {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 % u64::from(n)) as u32
+        u32::try_from(self.0 % u64::from(n)).unwrap_or(0)
     }
 }
 

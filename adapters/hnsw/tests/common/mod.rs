@@ -27,7 +27,7 @@ impl Dice {
     }
 
     pub fn below(&mut self, n: usize) -> usize {
-        (self.roll() % n as u64) as usize
+        usize::try_from(self.roll() % n as u64).unwrap()
     }
 
     /// Between −1 and 1, most of them small.
@@ -82,7 +82,10 @@ pub async fn collection(store: &HnswStore, spec: &CollectionSpec) -> Arc<dyn Col
 
 pub fn score(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
     let dot = |a: &[f32], b: &[f32]| -> f64 {
-        a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+            .sum()
     };
     match metric {
         Metric::Cosine => dot(a, b) / (dot(a, a) * dot(b, b)).sqrt(),
@@ -98,9 +101,21 @@ pub fn score(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
     }
 }
 
-pub async fn ids(collection: &Arc<dyn Collection>, query: &[f32], filter: Filter, k: usize) -> Vec<String> {
-    let found = collection.search(&Leg::dense(query, filter, k)).await.unwrap();
-    found.hits.iter().map(|hit| hit.key.id.to_string()).collect()
+pub async fn ids(
+    collection: &Arc<dyn Collection>,
+    query: &[f32],
+    filter: Filter,
+    k: usize,
+) -> Vec<String> {
+    let found = collection
+        .search(&Leg::dense(query, filter, k))
+        .await
+        .unwrap();
+    found
+        .hits
+        .iter()
+        .map(|hit| hit.key.id.to_string())
+        .collect()
 }
 
 pub async fn close(store: &HnswStore) {
@@ -111,6 +126,9 @@ pub async fn close(store: &HnswStore) {
 pub async fn all(collection: &Arc<dyn Collection>) -> Vec<shelfward_core::StoredRecord> {
     let everything = Filter::everything();
     let include = shelfward_core::Include::ALL;
-    let page = collection.scan(&everything, None, 1_000_000, include).await.unwrap();
+    let page = collection
+        .scan(&everything, None, 1_000_000, include)
+        .await
+        .unwrap();
     page.records
 }

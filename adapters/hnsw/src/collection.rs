@@ -137,7 +137,7 @@ impl Collection for HnswCollection {
         let records = records.to_vec();
         self.write(Operation::Upsert, move |at, state| {
             at.check_records(Operation::Upsert, state, &records)?;
-            Ok((Change::put(&records), ()))
+            Ok((state.putting(&records), ()))
         })
         .await
     }
@@ -207,7 +207,7 @@ impl Collection for HnswCollection {
             removed.retain(|key| !back.contains(key));
             let change = Change {
                 removed,
-                ..Change::put(&with)
+                ..state.putting(&with)
             };
             Ok((change, replaced))
         })

@@ -17,6 +17,7 @@ use shelfward_hnsw::{HnswOptions, HnswStore};
 use shelfward_memory::MemoryStore;
 
 const WIDTH: usize = 4;
+const SPEC_WIDTH: u32 = 4;
 const WORDS: [&str; 6] = ["rain", "snow", "sun", "wind", "rainbow", "fog"];
 
 struct History {
@@ -176,7 +177,7 @@ async fn run(seed: u64) {
         options = options.with_save_from(2_000);
     }
     let folder = tempfile::tempdir().unwrap();
-    let spec = spec(WIDTH as u32, metric);
+    let spec = spec(SPEC_WIDTH, metric);
     let (mut store, tested) = open(folder.path(), options, &spec).await;
     let model = Store::new(MemoryStore::new());
     let mut history = History {
@@ -220,8 +221,8 @@ async fn run(seed: u64) {
 #[tokio::test(flavor = "multi_thread")]
 async fn histories_end_as_they_do_in_memory() {
     for seed in 0..24 {
-        println!("seed {seed}");
-        run(seed).await;
+        let ran = tokio::spawn(run(seed)).await;
+        assert!(ran.is_ok(), "the history of seed {seed}");
     }
 }
 

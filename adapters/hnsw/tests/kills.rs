@@ -39,7 +39,7 @@ fn unit_in(round: i64) -> Vec<Record> {
 /// Replaces one unit after the other and says each round that returned, until it is killed.
 async fn write_until_killed(folder: &Path, first: i64) {
     let store = HnswStore::open(folder, options()).unwrap();
-    let collection = collection(&store, &spec(WIDTH as u32, Metric::Cosine)).await;
+    let collection = collection(&store, &spec(16, Metric::Cosine)).await;
     for round in first.. {
         let unit = format!("u{}", round % UNITS);
         let selector = field("unit")
@@ -152,7 +152,6 @@ async fn check(folder: &Path, returned: i64) -> i64 {
         assert_eq!(found.len() as u64, held);
         assert_eq!(found[0], newest[0].key.id.as_str());
     }
-    // Every other time it is let go of as a kill would: the copy of nothing is saved by closing.
     close(&store).await;
     next
 }

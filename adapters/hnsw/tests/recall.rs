@@ -111,7 +111,6 @@ async fn recall_of(metric: Metric) {
     let before = store.graph(&name()).await.unwrap().unwrap().searches;
     for below in [1_000, 500, 100, 10, 1] {
         let recall = recall(&collection, &held, metric, below, &mut dice).await;
-        println!("{metric} {below}: {recall}");
         assert!(recall >= 0.98, "{metric} at {below} of 1000: {recall}");
     }
     let after = store.graph(&name()).await.unwrap().unwrap().searches;

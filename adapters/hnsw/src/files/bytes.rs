@@ -35,11 +35,14 @@ impl Put for Vec<u8> {
     fn put_length(&mut self, length: usize) {
         // Seven bits a byte, the lowest first: most lengths are short.
         let mut rest = length;
-        while rest >= 0x80 {
-            self.push((rest & 0x7f) as u8 | 0x80);
+        loop {
+            let [low, ..] = rest.to_le_bytes();
             rest >>= 7;
+            if rest == 0 {
+                return self.push(low & 0x7f);
+            }
+            self.push(low | 0x80);
         }
-        self.push((rest & 0x7f) as u8);
     }
 }
 

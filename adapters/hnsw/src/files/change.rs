@@ -18,15 +18,42 @@ pub(crate) struct Change {
     /// Everything goes.
     pub(crate) clear: bool,
     pub(crate) removed: Vec<Key>,
-    pub(crate) put: Vec<Record>,
+    pub(crate) put: Vec<Written>,
     /// Records with their whole new metadata.
     pub(crate) patched: Vec<(Key, Arc<Metadata>)>,
 }
 
-impl Change {
-    pub(crate) fn put(records: &[Record]) -> Self {
+/// A record to put, and whether its words are others than those of its text. Words of the text need
+/// not be kept: they are made of it again.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub(crate) record: Record,
+    pub(crate) own_words: bool,
+}
+
+impl Written {
+    pub(crate) fn new(record: &Record, rule: WordRule) -> Self {
         Self {
-            put: records.to_vec(),
+            own_words: record.words != words_of(record.text.as_deref(), rule),
+            record: record.clone(),
+        }
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        Parts {
+            key: &self.record.key,
+            vector: &self.record.vector,
+            text: self.record.text.as_deref(),
+            words: self.own_words.then_some(&*self.record.words),
+            metadata: &self.record.metadata,
+        }
+    }
+}
+
+impl Change {
+    pub(crate) fn put(put: Vec<Written>) -> Self {
+        Self {
+            put,
             ..Self::default()
         }
     }
@@ -46,7 +73,7 @@ impl Change {
             && self.patched.is_empty()
     }
 
-    pub(crate) fn to_bytes(&self, rule: WordRule) -> FileResult<Vec<u8>> {
+    pub(crate) fn to_bytes(&self) -> FileResult<Vec<u8>> {
         let mut bytes = Vec::new();
         match &self.spec {
             Some(spec) => {
@@ -61,8 +88,8 @@ impl Change {
             put_key(&mut bytes, key);
         }
         bytes.put_length(self.put.len());
-        for record in &self.put {
-            put_record(&mut bytes, &parts(record, rule));
+        for put in &self.put {
+            put_record(&mut bytes, &put.parts());
         }
         bytes.put_length(self.patched.len());
         for (key, metadata) in &self.patched {
@@ -82,7 +109,7 @@ impl Change {
             spec,
             clear: from.u8()? != 0,
             removed: many(&mut from, 2, take_key)?,
-            put: many(&mut from, 6, |from| take_record_with_words(from, rule))?,
+            put: many(&mut from, 6, |from| take_written(from, rule))?,
             patched: many(&mut from, 3, |from| {
                 Ok((take_key(from)?, Arc::new(take_metadata(from)?)))
             })?,
@@ -116,7 +143,7 @@ pub(crate) fn spec_from_bytes(bytes: &[u8]) -> FileResult<CollectionSpec> {
 }
 
 /// The words that a text has under a rule, as the checked handle makes them.
-pub(crate) fn words_of(text: Option<&str>, rule: WordRule) -> Arc<[Text]> {
+fn words_of(text: Option<&str>, rule: WordRule) -> Arc<[Text]> {
     // A text with U+0000 is refused by the checked handle, so none of its words are kept out.
     query_words(text.unwrap_or_default(), rule, false)
         .unwrap_or_default()
@@ -125,25 +152,10 @@ pub(crate) fn words_of(text: Option<&str>, rule: WordRule) -> Arc<[Text]> {
         .collect()
 }
 
-/// A record's words, where they are not those of its text: the others need not be kept.
-pub(crate) fn given_words(record: &Record, rule: WordRule) -> Option<&[Text]> {
-    (record.words != words_of(record.text.as_deref(), rule)).then_some(&*record.words)
-}
-
-pub(crate) fn parts(record: &Record, rule: WordRule) -> Parts<'_> {
-    Parts {
-        key: &record.key,
-        vector: &record.vector,
-        text: record.text.as_deref(),
-        words: given_words(record, rule),
-        metadata: &record.metadata,
-    }
-}
-
-pub(crate) fn take_record_with_words(from: &mut Take<'_>, rule: WordRule) -> FileResult<Record> {
-    let (mut record, with_words) = take_record(from)?;
-    if !with_words {
+pub(crate) fn take_written(from: &mut Take<'_>, rule: WordRule) -> FileResult<Written> {
+    let (mut record, own_words) = take_record(from)?;
+    if !own_words {
         record.words = words_of(record.text.as_deref(), rule);
     }
-    Ok(record)
+    Ok(Written { record, own_words })
 }

@@ -31,7 +31,8 @@ pub(crate) struct Log {
 impl Log {
     /// Makes an empty log, on the disk when this returns.
     pub(crate) fn create(path: &Path, generation: u64, sync: bool) -> FileResult<Self> {
-        let salt = RandomState::new().hash_one(generation) as u32;
+        let [a, b, c, d, ..] = RandomState::new().hash_one(generation).to_le_bytes();
+        let salt = u32::from_le_bytes([a, b, c, d]);
         let mut head = head_of(WHAT);
         head.put_u64(generation);
         head.put_u32(salt);

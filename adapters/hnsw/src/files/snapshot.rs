@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use shelfward_core::{CollectionSpec, Record};
+use shelfward_core::CollectionSpec;
 
 use super::bytes::{Put, Take};
-use super::change::{spec_from_bytes, spec_to_bytes, take_record_with_words};
+use super::change::{Written, spec_from_bytes, spec_to_bytes, take_written};
 use super::frame::{Frames, Kind, Next, framed};
 use super::layout::{head_of, take_head};
 use crate::error::{FileError, FileResult};
@@ -110,7 +110,7 @@ impl Snapshot {
     /// Hands over each record, and answers the length of the file.
     pub(crate) fn read(
         mut self,
-        mut each: impl FnMut(Record) -> FileResult<()>,
+        mut each: impl FnMut(Written) -> FileResult<()>,
     ) -> FileResult<u64> {
         let rule = self.spec.word_rule;
         let mut records = 0;
@@ -122,7 +122,7 @@ impl Snapshot {
             match frame.kind {
                 Kind::Part => {
                     while !from.is_empty() {
-                        each(take_record_with_words(&mut from, rule)?)?;
+                        each(take_written(&mut from, rule)?)?;
                         records += 1;
                     }
                 }

@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::{FileError, FileResult};
 use crate::files::layout::{VERSION, sync_folder};
@@ -16,8 +17,8 @@ const MARK_BEGINS: &str = "shelfward-hnsw ";
 
 pub(crate) struct Folder {
     path: PathBuf,
-    /// The lock is let go of with it.
-    _lock: File,
+    /// The lock is held for as long as its file is open.
+    lock: Mutex<Option<File>>,
 }
 
 impl Folder {
@@ -44,12 +45,17 @@ impl Folder {
         }
         Ok(Self {
             path: path.to_owned(),
-            _lock: lock,
+            lock: Mutex::new(Some(lock)),
         })
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Lets another process open the folder.
+    pub(crate) fn unlock(&self) {
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     pub(crate) fn check(&self) -> FileResult<()> {

@@ -14,7 +14,7 @@ use crate::error::FileResult;
 use crate::files::layout::{Layout, collections};
 use crate::shelf::Shelf;
 use folder::Folder;
-pub(crate) use place::Handle;
+pub(crate) use place::{Handle, closed};
 
 pub(crate) struct Home {
     options: HnswOptions,
@@ -22,6 +22,9 @@ pub(crate) struct Home {
     folder: Option<Folder>,
     /// The collections that were used since the store was opened; all of them where nothing is kept.
     shelves: Mutex<BTreeMap<CollectionName, Arc<Shelf>>>,
+    /// Set, under the lock of the collections, when the last handle was closed. What was asked for
+    /// before and comes to its turn afterwards finds it.
+    is_shut: AtomicBool,
 }
 
 impl Home {
@@ -30,6 +33,7 @@ impl Home {
             options,
             folder,
             shelves: Mutex::default(),
+            is_shut: AtomicBool::new(false),
         }
     }
 
@@ -45,11 +49,22 @@ impl Home {
         self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn open_shelves(
+        &self,
+        operation: Operation,
+    ) -> Result<MutexGuard<'_, BTreeMap<CollectionName, Arc<Shelf>>>> {
+        let shelves = self.shelves();
+        if self.is_shut.load(Ordering::SeqCst) {
+            return Err(closed(operation));
+        }
+        Ok(shelves)
+    }
+
     /// Creates a collection, or adds the fields that an equal one lacks.
     pub(crate) fn create(&self, spec: &CollectionSpec, dropped: &AtomicBool) -> Result<()> {
         let operation = Operation::Create;
         let failed = |e: crate::error::FileError| e.during(operation).on(&spec.name);
-        let mut shelves = self.shelves();
+        let mut shelves = self.open_shelves(operation)?;
         if let Some(shelf) = self.find(&mut shelves, &spec.name).map_err(failed)? {
             drop(shelves);
             return shelf.add_fields(spec, dropped);
@@ -66,7 +81,7 @@ impl Home {
     }
 
     pub(crate) fn open(&self, name: &CollectionName) -> Result<Option<Arc<Shelf>>> {
-        let found = self.find(&mut self.shelves(), name);
+        let found = self.find(&mut *self.open_shelves(Operation::Open)?, name);
         let found = found.map_err(|e| e.during(Operation::Open).on(name))?;
         if let Some(shelf) = &found {
             // A graph that could not be loaded is built from here on.
@@ -111,7 +126,7 @@ impl Home {
         name: &CollectionName,
         dropped: &AtomicBool,
     ) -> Result<bool> {
-        let mut shelves = self.shelves();
+        let mut shelves = self.open_shelves(Operation::DropCollection)?;
         if let Some(shelf) = shelves.get(name) {
             shelf.discard(dropped).map_err(|e| e.on(name))?;
             shelves.remove(name);
@@ -147,11 +162,17 @@ impl Home {
     /// was written to it is in its log.
     fn shut(&self) -> FileResult<()> {
         let mut ended = Ok(());
-        for shelf in std::mem::take(&mut *self.shelves()).into_values() {
+        let mut shelves = self.shelves();
+        self.is_shut.store(true, Ordering::SeqCst);
+        for shelf in std::mem::take(&mut *shelves).into_values() {
             let shut = shelf.shut();
             if ended.is_ok() {
                 ended = shut;
             }
+        }
+        // Handles that were closed may be there for longer than the store is open.
+        if let Some(folder) = &self.folder {
+            folder.unlock();
         }
         ended
     }

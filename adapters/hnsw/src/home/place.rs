@@ -159,8 +159,7 @@ impl Handle {
 
     pub(crate) fn check_open(&self, operation: Operation) -> Result<()> {
         if self.closed.load(Ordering::SeqCst) {
-            let invalid = "this handle of the store was closed".to_owned();
-            return Err(StoreError::new(operation, ErrorKind::Invalid(invalid)));
+            return Err(closed(operation));
         }
         Ok(())
     }
@@ -179,6 +178,12 @@ impl Drop for Handle {
         // Whoever wants to know whether it was saved closes it. What was written is in the log.
         let _ended = self.close();
     }
+}
+
+/// The error of a call on a handle that was closed.
+pub(crate) fn closed(operation: Operation) -> StoreError {
+    let invalid = "this handle of the store was closed".to_owned();
+    StoreError::new(operation, ErrorKind::Invalid(invalid))
 }
 
 fn check(options: &HnswOptions) -> Result<()> {

@@ -24,8 +24,7 @@ pub(crate) struct Nodes {
 enum Holders {
     None,
     One(Slot),
-    // A node seldom has more than one.
-    Many(Box<Vec<Slot>>),
+    Many(Vec<Slot>),
 }
 
 impl Holders {
@@ -109,7 +108,7 @@ impl Nodes {
                 *holders = Holders::One(slot);
                 self.dead -= 1;
             }
-            Holders::One(first) => *holders = Holders::Many(Box::new(vec![*first, slot])),
+            Holders::One(first) => *holders = Holders::Many(vec![*first, slot]),
             Holders::Many(slots) => slots.push(slot),
         }
         self.node_of.insert(slot, node);

@@ -13,6 +13,8 @@ pub(crate) struct Question {
     pub(crate) nodes: usize,
     /// How many records are in no graph and are looked at in any case.
     pub(crate) unindexed: usize,
+    /// Whether all records are looked at by rounded vectors first.
+    pub(crate) quantized: bool,
     /// How many numbers a vector has.
     pub(crate) width: usize,
     pub(crate) top_k: usize,
@@ -49,7 +51,13 @@ fn candidates(question: &Question) -> usize {
 }
 
 fn exact_cost(question: &Question, costs: &PlannerCosts) -> f64 {
-    number(question.allowed) * number(question.width) * costs.scan
+    number(question.allowed) * row_cost(question, costs)
+}
+
+fn row_cost(question: &Question, costs: &PlannerCosts) -> f64 {
+    // Four bytes for one.
+    let bytes = if question.quantized { 1.0 } else { 4.0 };
+    number(question.width) * costs.scan * bytes
 }
 
 fn graph_cost(question: &Question, ef: usize, costs: &PlannerCosts) -> f64 {
@@ -61,7 +69,7 @@ fn graph_cost(question: &Question, ef: usize, costs: &PlannerCosts) -> f64 {
     let visits = (number(ef) * costs.visits / share).min(number(question.nodes));
     let unindexed = number(question.unindexed) * selectivity;
     let width = number(question.width);
-    visits * (costs.visit + costs.visit_number * width) + unindexed * width * costs.scan
+    visits * (costs.visit + costs.visit_number * width) + unindexed * row_cost(question, costs)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "an estimate of a cost")]
@@ -78,6 +86,7 @@ mod tests {
         records: 1_000_000,
         nodes: 1_000_000,
         unindexed: 0,
+        quantized: true,
         width: 384,
         top_k: 10,
         ef: 100,

@@ -19,6 +19,7 @@ use crate::error::FileError;
 use crate::files::change::Change;
 use crate::files::layout::Layout;
 use crate::files::log::Log;
+use crate::home::closed;
 use keeper::Keeper;
 use state::State;
 
@@ -88,12 +89,18 @@ impl Shelf {
         if dropped.load(Ordering::SeqCst) {
             return Err(given_up(operation));
         }
-        let (change, answer) = prepare(&self.read())?;
+        let (change, answer) = {
+            let state = self.read();
+            if state.shut {
+                return Err(closed(operation));
+            }
+            prepare(&state)?
+        };
         if change.is_nothing() {
             return Ok(answer);
         }
         if let Some(kept) = &mut *kept {
-            let written = kept.write(&self.read(), &change);
+            let written = kept.write(&change);
             written.map_err(|e| e.during(operation))?;
         }
         let old = self.write().apply(&change);
@@ -158,8 +165,8 @@ impl Shelf {
 }
 
 impl Kept {
-    fn write(&mut self, state: &State, change: &Change) -> Result<(), FileError> {
-        let payload = change.to_bytes(state.rows.spec().word_rule)?;
+    fn write(&mut self, change: &Change) -> Result<(), FileError> {
+        let payload = change.to_bytes()?;
         if !Log::has_room_for(&payload) {
             return Err(FileError::Io(std::io::ErrorKind::FileTooLarge));
         }

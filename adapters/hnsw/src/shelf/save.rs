@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-use shelfward_core::{CollectionSpec, Key};
+use shelfward_core::{CollectionSpec, Key, Record};
 use shelfward_resident::{RoaringBitmap, Slot};
 
 use super::state::{Index, State};
@@ -57,11 +57,12 @@ impl Shelf {
         let width = spec.width as usize;
         let mut state = State::new(spec.clone(), &options, true);
         let mut slots: Vec<Slot> = Vec::new();
-        let snapshot_length = snapshot.read(|record| {
-            check_fits(&state, width, std::slice::from_ref(&record))?;
-            let change = Change::put(std::slice::from_ref(&record));
+        let snapshot_length = snapshot.read(|put| {
+            let key = put.record.key.clone();
+            let change = Change::put(vec![put]);
+            check_fits(&state, width, &change)?;
             state.apply(&change);
-            slots.extend(state.rows.slot(&record.key));
+            slots.extend(state.rows.slot(&key));
             Ok(())
         })?;
         let shape = |dimensions| options.shape(dimensions);
@@ -84,7 +85,7 @@ impl Shelf {
                         "a write of the log changes what the collection is",
                     ));
                 }
-                check_fits(&state, width, &change.put)?;
+                check_fits(&state, width, &change)?;
                 state.apply(&change);
                 Ok(())
             },
@@ -107,6 +108,7 @@ impl Shelf {
     pub(crate) fn shut(&self) -> FileResult<()> {
         self.keeper.stop();
         let mut kept = self.writer();
+        self.write().shut = true;
         let Some(kept) = &mut *kept else {
             return Ok(());
         };
@@ -186,7 +188,7 @@ impl Shelf {
                         key,
                         vector: &vector,
                         text: row.text.as_deref(),
-                        words: state.given_words(slot),
+                        words: state.own_words(slot),
                         metadata: &row.metadata,
                     });
                     let place = u32::try_from(places.len()).unwrap_or(u32::MAX);
@@ -251,13 +253,14 @@ impl Kept {
     }
 }
 
-fn check_fits(state: &State, width: usize, records: &[shelfward_core::Record]) -> FileResult<()> {
+fn check_fits(state: &State, width: usize, change: &Change) -> FileResult<()> {
+    let records: Vec<Record> = change.put.iter().map(|put| put.record.clone()).collect();
     if records.iter().any(|record| record.vector.len() != width) {
         return Err(FileError::Corrupt(
             "a vector has another width than the collection's",
         ));
     }
-    if !state.rows.has_room_for(records) {
+    if !state.rows.has_room_for(&records) {
         return Err(FileError::Corrupt(
             "there are more records than there is room for",
         ));

@@ -21,6 +21,7 @@ pub(crate) fn nearest(
             records: state.rows.len(),
             nodes: index.nodes.len(),
             unindexed: count(&state.unindexed),
+            quantized: options.quantized,
             width: query.len(),
             top_k,
             ef: options.ef_search,

@@ -7,7 +7,7 @@ use shelfward_core::{CollectionSpec, Record, Text};
 use shelfward_resident::{RoaringBitmap, Rows, RowsOptions, Slot};
 
 use crate::config::HnswOptions;
-use crate::files::change::{Change, given_words};
+use crate::files::change::{Change, Written};
 use crate::index::graph::Graph;
 use crate::index::nodes::Nodes;
 use crate::index::space::Space;
@@ -33,10 +33,12 @@ pub(crate) struct State {
     /// Rows whose vectors were taken to be put into a graph, and did not change since.
     pub(crate) pending: RoaringBitmap,
     /// Words that are not those of the row's text. The others are made of it when it is read back.
-    given_words: HashMap<Slot, Arc<[Text]>>,
+    own_words: HashMap<Slot, Arc<[Text]>>,
     keep_words: bool,
     /// Set when the collection is dropped, for handles that outlive it.
     pub(crate) discarded: bool,
+    /// Set when the store is shut: its files may be another process's from then on.
+    pub(crate) shut: bool,
 }
 
 impl State {
@@ -51,14 +53,32 @@ impl State {
             unindexed: RoaringBitmap::new(),
             unplaced: RoaringBitmap::new(),
             pending: RoaringBitmap::new(),
-            given_words: HashMap::new(),
+            own_words: HashMap::new(),
             keep_words: durable,
             discarded: false,
+            shut: false,
         }
     }
 
-    pub(crate) fn given_words(&self, slot: Slot) -> Option<&[Text]> {
-        self.given_words.get(&slot).map(|words| &**words)
+    pub(crate) fn own_words(&self, slot: Slot) -> Option<&[Text]> {
+        self.own_words.get(&slot).map(|words| &**words)
+    }
+
+    /// A change that puts records.
+    pub(crate) fn putting(&self, records: &[Record]) -> Change {
+        let rule = self.rows.spec().word_rule;
+        let put = records.iter().map(|record| {
+            if self.keep_words {
+                Written::new(record, rule)
+            } else {
+                let record = record.clone();
+                Written {
+                    record,
+                    own_words: false,
+                }
+            }
+        });
+        Change::put(put.collect())
     }
 
     /// Makes a change. Answers a graph that is of no more use, to be let go of outside of the lock.
@@ -70,11 +90,11 @@ impl State {
         for key in &change.removed {
             if let Some(slot) = self.rows.remove(key) {
                 self.forget(slot);
-                self.given_words.remove(&slot);
+                self.own_words.remove(&slot);
             }
         }
-        for record in &change.put {
-            self.put(record);
+        for put in &change.put {
+            self.put(put);
         }
         for (key, metadata) in &change.patched {
             if let Some(slot) = self.rows.slot(key) {
@@ -86,14 +106,14 @@ impl State {
 
     fn clear(&mut self) -> Option<Index> {
         self.rows.clear();
-        self.given_words.clear();
+        self.own_words.clear();
         self.unindexed.clear();
         self.unplaced.clear();
         self.pending.clear();
         self.index.take()
     }
 
-    fn put(&mut self, record: &Record) {
+    fn put(&mut self, Written { record, own_words }: &Written) {
         let held = self.rows.slot(&record.key);
         // A passage that is written again with the vector it had keeps its node.
         let same_vector = held
@@ -106,11 +126,10 @@ impl State {
                 self.unindexed.insert(slot);
             }
         }
-        if self.keep_words {
-            match given_words(record, self.rows.spec().word_rule) {
-                Some(_) => self.given_words.insert(slot, record.words.clone()),
-                None => self.given_words.remove(&slot),
-            };
+        if *own_words {
+            self.own_words.insert(slot, record.words.clone());
+        } else {
+            self.own_words.remove(&slot);
         }
     }
 

@@ -308,13 +308,14 @@ fn no_place_for_many(state: &State, index: &Index) -> bool {
 /// Up to [`BATCH`] rows from all over a set. Rows come in the order of their sources, and points that
 /// come cluster by cluster make a graph whose clusters hardly lead to each other.
 fn some_of(rows: &RoaringBitmap, dice: &mut Dice) -> Vec<Slot> {
-    let Some(stride) = u32::try_from(rows.len() / BATCH as u64)
+    let batch = u32::try_from(BATCH).unwrap_or(u32::MAX);
+    let Some(stride) = u32::try_from(rows.len() / u64::from(batch))
         .ok()
         .filter(|n| *n > 1)
     else {
         return rows.iter().take(BATCH).collect();
     };
-    (0..BATCH as u32)
+    (0..batch)
         .filter_map(|n| rows.select(n * stride + dice.below(stride)))
         .collect()
 }
@@ -332,7 +333,7 @@ impl Dice {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 % u64::from(n)) as u32
+        u32::try_from(self.0 % u64::from(n)).unwrap_or(0)
     }
 }
 

@@ -27,7 +27,7 @@ impl Dice {
     }
 
     pub fn below(&mut self, n: usize) -> usize {
-        (self.roll() % n as u64) as usize
+        usize::try_from(self.roll() % n as u64).unwrap()
     }
 
     /// Between −1 and 1, most of them small.

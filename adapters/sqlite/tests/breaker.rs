@@ -1,0 +1,310 @@
+//! Attempts to break the store.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use shelfward_core::filter::key;
+use shelfward_core::{
+    Collection, CollectionName, CollectionSpec, Field, FieldKind, FieldRole, Filter, Include, Key,
+    Leg, Metadata, MetadataKey, Metric, Record, Scalar, Store, Text, Value, VectorStore,
+};
+use shelfward_sqlite::{SqliteOptions, SqliteStore};
+use support::*;
+
+/// Fields added to a collection that holds no rows.
+#[tokio::test]
+async fn fields_are_added_to_an_empty_collection() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let store = open(&path);
+    let c = collection(&store).await;
+    let more = spec().with_fields([Field::new(MetadataKey::new("more").unwrap(), FieldKind::Text)]);
+    store.ensure(&more).await.unwrap();
+    c.upsert(&source("t", "s", 3, 0)).await.unwrap();
+    assert_eq!(rows(&*c).await, 3);
+    drop((c, store));
+    let store = open(&path);
+    let c = store.open(&name()).await.unwrap();
+    assert_eq!(rows(&*c).await, 3);
+}
+
+/// A backup that is brought back into the open file, and then as many changes as there were.
+#[tokio::test]
+async fn a_backup_brought_back_is_what_is_searched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let backup = folder.path().join("backup.db");
+    let store = open(&path);
+    let c = collection(&store).await;
+    c.upsert(&source("t", "a", 2, 0)).await.unwrap();
+    Connection::open(&path)
+        .unwrap()
+        .execute("VACUUM INTO ?", [backup.to_str().unwrap()])
+        .unwrap();
+    c.upsert(&source("t", "gone", 2, 0)).await.unwrap();
+    let found = c.search(&dense(of_tenant("t"), 10)).await.unwrap();
+    assert_eq!(found.hits.len(), 4);
+    // `.restore` of the engine's shell: the online backup into the live file.
+    let restored = {
+        let from = Connection::open(&backup).unwrap();
+        let mut to = Connection::open(&path).unwrap();
+        let backup = rusqlite_backup(&from, &mut to);
+        backup
+    };
+    eprintln!("restored {restored}");
+    assert_eq!(rows(&*c).await, 2);
+    // One change, as before.
+    c.upsert(&source("t", "new", 3, 0)).await.unwrap();
+    let found = c.search(&dense(of_tenant("t"), 10)).await;
+    match found {
+        Ok(found) => assert_eq!(found.hits.len(), 5, "{:?}", ids(&found)),
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// Copies all pages by hand, as a tool that writes through the engine would.
+fn rusqlite_backup(from: &Connection, to: &mut Connection) -> bool {
+    let path: String = from.query_row("SELECT file FROM pragma_database_list", [], |r| r.get(0)).unwrap();
+    to.execute("ATTACH ? AS old", [path]).unwrap();
+    let tables = ["collections", "rows_1", "elements_1", "gone_1"];
+    to.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for table in tables {
+        to.execute_batch(&format!("DELETE FROM main.{table}; INSERT INTO main.{table} SELECT * FROM old.{table};")).unwrap();
+    }
+    to.execute_batch("COMMIT").unwrap();
+    true
+}
+
+fn open_spec(metric: Metric) -> CollectionSpec {
+    let field = |name: &str, kind| Field::new(MetadataKey::new(name).unwrap(), kind);
+    let mut spec = CollectionSpec::new(CollectionName::new("odd").unwrap(), 2, metric, "none").with_fields([
+        field("t", FieldKind::Text),
+        field("l", FieldKind::TextList),
+        field("i", FieldKind::Integer),
+        field("f", FieldKind::Float),
+        field("b", FieldKind::Bool),
+    ]);
+    spec.open_fields = true;
+    spec
+}
+
+/// Numbers at the edges, written and read back, and filtered as the algebra says.
+#[tokio::test]
+async fn odd_numbers_and_texts_filter_as_the_algebra_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let store = open(&path);
+    let c = store.ensure(&open_spec(Metric::Dot)).await.unwrap();
+    let ints = [0_i64, 1, -1, i64::MAX, i64::MIN, i64::MAX - 1, 1 << 53, (1 << 53) + 1, -(1 << 53) - 1, 1 << 62];
+    let floats = [
+        0.0, -0.0, 1.0, -1.0, 0.1, 5e-324, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 9_007_199_254_740_992.0, 9_007_199_254_740_994.0,
+        9.223_372_036_854_775_8e18, -9.223_372_036_854_775_8e18, 9.223_372_036_854_774e18, 1.5, 1e18, 1e300, 4.611_686_018_427_388e18,
+    ];
+    let texts = [
+        "", " ", "a", "A", "é", "e\u{301}", "\u{10ffff}", "\u{fffd}", "\u{e000}", "😀", "1", "1.0", "true", "ß", "\u{1}", "a\u{7f}", "ab", "a b", "'", "%", "null",
+    ];
+    let mut all: Vec<Scalar> = Vec::new();
+    all.extend(ints.map(Scalar::from));
+    all.extend(floats.map(|f| Scalar::try_from(f).unwrap()));
+    all.extend(texts.map(|t| Scalar::text(t).unwrap()));
+    all.push(Scalar::from(true));
+    all.push(Scalar::from(false));
+    let mut records = Vec::new();
+    let mut lot = Lot::new(7);
+    for (n, value) in all.iter().enumerate() {
+        let mut m = Metadata::new();
+        let put = |m: &mut Metadata, k: &str, v: Value| { m.insert(MetadataKey::new(k).unwrap(), v); };
+        put(&mut m, "open", Value::Scalar(value.clone()));
+        match value {
+            Scalar::Text(t) => { put(&mut m, "t", Value::Scalar(value.clone()));
+                let other = texts[lot.below(texts.len())];
+                put(&mut m, "l", Value::from_iter_texts(&[t.as_str(), other, t.as_str()])); }
+            Scalar::Integer(_) => { put(&mut m, "i", Value::Scalar(value.clone())); 
+              if open_spec(Metric::Dot).check_value(&MetadataKey::new("f").unwrap(), &Value::Scalar(value.clone())).is_ok() { put(&mut m, "f", Value::Scalar(value.clone())); } }
+            Scalar::Float(_) => { put(&mut m, "f", Value::Scalar(value.clone()));
+              if open_spec(Metric::Dot).check_value(&MetadataKey::new("i").unwrap(), &Value::Scalar(value.clone())).is_ok() { put(&mut m, "i", Value::Scalar(value.clone())); } }
+            Scalar::Bool(_) => { put(&mut m, "b", Value::Scalar(value.clone())); }
+        }
+        records.push(Record::new(Key::new(Text::new(format!("{n:03}")).unwrap()), [1.0, n as f32]).with_text("x").with_metadata(m));
+    }
+    c.upsert(&records).await.unwrap();
+    let back = c.scan(&Filter::everything(), None, 1_000, Include::ALL).await.unwrap();
+    for (record, back) in records.iter().zip(&back.records) {
+        assert_eq!(format!("{:?}", record.metadata), format!("{:?}", back.metadata));
+    }
+    let mut wrong = Vec::new();
+    for field in ["open", "t", "l", "i", "f", "b"] {
+        for (n, value) in all.iter().enumerate() {
+            let k = || key(field);
+            let next = all[(n + 5) % all.len()].clone();
+            let many: Vec<Scalar> = all.iter().skip(n).take(20).cloned().collect();
+            let filters = [
+                k().eq(value.clone()), k().ne(value.clone()), k().gt(value.clone()), k().gte(value.clone()), k().lt(value.clone()), k().lte(value.clone()),
+                k().is_in([value.clone(), next.clone()]), k().not_in([value.clone(), next.clone()]), k().all([value.clone(), next.clone()]),
+                k().is_in(many.clone()), k().not_in(many.clone()), k().all(many.clone()),
+            ];
+            for filter in filters {
+                let Ok(filter) = filter.build() else { continue };
+                let Ok(page) = c.scan(&filter, None, 1_000, Include::ALL).await else { continue };
+                let got: BTreeSet<String> = page.records.iter().map(|r| r.key.id.to_string()).collect();
+                let want: BTreeSet<String> = records.iter().filter(|r| filter.matches(&r.metadata)).map(|r| r.key.id.to_string()).collect();
+                let searched = c.search(&Leg::dense([1.0, 1.0], filter.clone(), 1_000)).await.map(|f| f.hits.iter().map(|h| h.key.id.to_string()).collect::<BTreeSet<_>>());
+                if got != want || searched.as_ref().ok() != Some(&want) {
+                    wrong.push(format!("{filter:?}: scan {got:?} want {want:?} search {searched:?}"));
+                }
+                let count = c.count(&filter).await.unwrap().exact().unwrap();
+                if count != want.len() as u64 { wrong.push(format!("count {filter:?}")); }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} {:#?}", wrong.len(), &wrong[..wrong.len().min(5)]);
+}
+
+trait FromTexts { fn from_iter_texts(t: &[&str]) -> Self; }
+impl FromTexts for Value {
+    fn from_iter_texts(t: &[&str]) -> Self {
+        Value::from_json_texts(t)
+    }
+}
+trait J { fn from_json_texts(t: &[&str]) -> Value; }
+impl J for Value {
+    fn from_json_texts(t: &[&str]) -> Value {
+        Metadata::new().with("x", t.iter().map(|s| (*s).to_owned()).collect::<Vec<String>>()).unwrap().get("x").unwrap().clone()
+    }
+}
+
+/// Filters at the limits of depth and of numbers.
+#[tokio::test]
+async fn deep_and_wide_filters_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("a.db"));
+    let c = collection(&store).await;
+    c.upsert(&source("t", "s", 40, 0)).await.unwrap();
+    // Depth.
+    for depth in [8, 30, 62, 63, 64] {
+        let mut json = r#"{"index":{"$gte":3}}"#.to_owned();
+        for n in 0..depth - 1 {
+            json = match n % 3 {
+                0 => format!(r#"{{"$not":{json}}}"#),
+                1 => format!(r#"{{"$or":[{json},{{"groups":"team:{n}"}}]}}"#),
+                _ => format!(r#"{{"$and":[{json},{{"groups":"all"}},{{"weight":{{"$ne":{n}}}}}]}}"#),
+            };
+        }
+        match Filter::from_json(&json) {
+            Ok(filter) => {
+                let want = source("t", "s", 40, 0).iter().filter(|r| filter.matches(&r.metadata)).count();
+                let got = c.count(&filter).await;
+                assert!(got.as_ref().is_ok_and(|g| g.exact() == Some(want as u64)), "depth {depth}: {got:?} {want}");
+                let found = c.search(&dense(filter, 100)).await.unwrap();
+                assert_eq!(found.hits.len(), want);
+            }
+            Err(e) => eprintln!("depth {depth}: {e}"),
+        }
+    }
+    // Width.
+    for n in [9_000, 9_999, 10_000] {
+        let values: Vec<String> = (0..n).map(|n| format!("team:{}", n + 2)).collect();
+        let filter = key("tenant").eq("t").and(key("groups").is_in(values)).build();
+        match filter {
+            Ok(filter) => {
+                let found = c.search(&dense(filter.clone(), 100)).await.unwrap();
+                assert_eq!(found.hits.len(), 13);
+                assert_eq!(c.count(&filter).await.unwrap().exact(), Some(13));
+                let page = c.scan(&filter, None, 5, Include::ALL).await.unwrap();
+                assert_eq!(page.records.len(), 5);
+            }
+            Err(e) => eprintln!("{n}: {e}"),
+        }
+    }
+    // Many tests.
+    for n in [500, 1_000, 4_000, 9_000] {
+        let parts: Vec<String> = (0..n).map(|n| format!(r#"{{"groups":"team:{}"}}"#, n + 2)).collect();
+        let json = format!(r#"{{"$or":[{}]}}"#, parts.join(","));
+        match Filter::from_json(&json) {
+            Ok(filter) => {
+                let got = c.count(&filter).await;
+                eprintln!("{n}: {got:?}");
+                let found = c.search(&dense(filter, 100)).await;
+                eprintln!("{n}: {:?}", found.map(|f| f.hits.len()));
+            }
+            Err(e) => eprintln!("or of {n}: {e}"),
+        }
+    }
+}
+
+/// Long and odd keys, page by page.
+#[tokio::test]
+async fn odd_keys_are_paged_and_fetched() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("a.db"));
+    let c = collection(&store).await;
+    let texts: Vec<String> = ["", "1:", "-:", "1:a", "a", "aa", "é", "e\u{301}", "😀", "3:abc", "\u{10ffff}", "\u{fffd}"].iter().map(|s| (*s).to_owned())
+        .chain(["x".repeat(512), "é".repeat(256), format!("{}b", "x".repeat(511))]).collect();
+    let mut records = Vec::new();
+    for tenant in &texts {
+        for id in &texts {
+            let (Ok(p), Ok(i)) = (Text::new(tenant.as_str()), Text::new(id.as_str())) else { continue };
+            let m = Metadata::new().with("tenant", tenant.as_str()).and_then(|m| m.with("source", "s")).unwrap();
+            records.push(Record::new(Key::within(p, i), [1.0, 0.0, 0.0, records.len() as f32]).with_text("w").with_metadata(m));
+        }
+    }
+    let mut kept = Vec::new();
+    for r in records {
+        match c.upsert(std::slice::from_ref(&r)).await {
+            Ok(()) => kept.push(r.key.clone()),
+            Err(e) => eprintln!("{:?}: {e}", (r.key.partition.as_ref().map(|p| p.as_str().len()), r.key.id.as_str().len())),
+        }
+    }
+    kept.sort();
+    for filter in [Filter::everything(), key("source").eq("s").build().unwrap()] {
+        for limit in [1, 7] {
+            let mut seen = Vec::new();
+            let mut after = None;
+            loop {
+                let page = c.scan(&filter, after.as_ref(), limit, Include::ALL).await.unwrap();
+                seen.extend(page.records.iter().map(|r| r.key.clone()));
+                after = page.next.clone();
+                if after.is_none() { break; }
+            }
+            assert!(seen == kept, "limit {limit}: {} {}", seen.len(), kept.len());
+        }
+    }
+    let got = c.fetch(&kept, &Filter::everything(), Include::ALL).await.unwrap();
+    assert!(got.iter().zip(&kept).all(|(g, k)| g.as_ref().is_some_and(|g| g.key == *k)));
+    let found = c.search(&dense(Filter::everything(), 10_000)).await.unwrap();
+    assert_eq!(found.hits.len(), kept.len());
+}
+
+/// Collections dropped and made anew, by another store object, with the number of their tables reused.
+#[tokio::test]
+async fn a_collection_made_anew_by_another_store_is_not_mixed_with_the_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let (a, b) = (open(&path), open(&path));
+    let old = collection(&a).await;
+    old.upsert(&source("t", "s", 5, 0)).await.unwrap();
+    assert_eq!(old.search(&dense(of_tenant("t"), 10)).await.unwrap().hits.len(), 5);
+    b.drop_collection(&name()).await.unwrap();
+    let new = collection(&b).await;
+    new.upsert(&source("t", "s", 2, 1)).await.unwrap();
+    assert!(old.search(&dense(of_tenant("t"), 10)).await.is_err());
+    assert!(old.upsert(&source("t", "s", 2, 1)).await.is_err());
+    assert_eq!(new.search(&dense(of_tenant("t"), 10)).await.unwrap().hits.len(), 2);
+    let again = a.open(&name()).await.unwrap();
+    assert_eq!(again.search(&dense(of_tenant("t"), 10)).await.unwrap().hits.len(), 2);
+    let more = spec().with_fields([Field::new(MetadataKey::new("more").unwrap(), FieldKind::Text)]);
+    let wide = b.ensure(&more).await.unwrap();
+    wide.upsert(&source("t", "z", 2, 1)).await.unwrap();
+    assert_eq!(again.search(&dense(of_tenant("t"), 10)).await.unwrap().hits.len(), 4);
+    assert_eq!(new.search(&dense(of_tenant("t"), 10)).await.unwrap().hits.len(), 4);
+    let filter = key("more").exists(false).build().unwrap();
+    assert_eq!(wide.search(&dense(filter.clone(), 10)).await.unwrap().hits.len(), 4);
+    let _ = Arc::strong_count(&wide);
+    let _: Option<CollectionSpec> = None;
+    let _ = (FieldRole::Unit, SqliteOptions::default());
+    let _: Option<(Store, SqliteStore, Box<dyn VectorStore>)> = None;
+}

@@ -98,6 +98,17 @@ async fn a_graph_of_a_save_that_failed_is_not_taken_for_other_rows() {
     assert!(sum / 20.0 > 0.9, "recall {}", sum / 20.0);
 }
 
+fn copied(from: &std::path::Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+        }
+    }
+    copy
+}
+
 /// Called bare: a vector of another width is refused, or at least does not end the collection.
 #[tokio::test]
 async fn a_vector_of_another_width_does_not_end_the_collection() {
@@ -108,10 +119,75 @@ async fn a_vector_of_another_width_does_not_end_the_collection() {
     c.upsert(&[record("a", &[1.0, 2.0], "u", 1)]).await.unwrap();
     let wide = c.upsert(&[record("b", &[1.0, 2.0, 3.0], "u", 1)]).await;
     eprintln!("{wide:?}");
-    drop((c, store));
-    let store = HnswStore::open(folder.path(), HnswOptions::default()).unwrap();
+    // As a kill leaves it.
+    let copy = copied(folder.path());
+    let store = HnswStore::open(copy.path(), HnswOptions::default()).unwrap();
     let c = store.open(&name()).await.map(|c| c.unwrap());
     assert!(c.is_ok(), "{:?}", c.err());
+}
+
+/// A disk that is full: what returned Ok is there afterwards, what failed is not.
+#[tokio::test]
+async fn a_full_disk_loses_nothing() {
+    let Ok(disk) = std::env::var("BREAKER_TMPFS") else { return };
+    for sync in [true, false] {
+        let folder = tempfile::tempdir_in(&disk).unwrap();
+        let options = graph_always().with_sync(sync).with_save_from(300_000);
+        let mut expected = std::collections::BTreeMap::new();
+        let mut failed = 0;
+        {
+            let store = HnswStore::open(folder.path(), options).unwrap();
+            let c = collection(&store, &spec(32, Metric::Dot)).await;
+            let mut dice = Dice(5);
+            let mut ballast: Vec<std::path::PathBuf> = Vec::new();
+            for round in 0..3_000_i64 {
+                let n = 1 + dice.below(40);
+                let records: Vec<Record> = (0..n)
+                    .map(|_| record(&dice.below(600).to_string(), &dice.vector(32), "u", round))
+                    .collect();
+                match round % 7 {
+                    0 => {
+                        let at = std::path::Path::new(&disk).join(format!("ballast{round}"));
+                        let _ = std::fs::write(&at, vec![1_u8; 60_000]);
+                        ballast.push(at);
+                    }
+                    5 if ballast.len() > 8 => for at in ballast.drain(..) { std::fs::remove_file(at).unwrap(); },
+                    _ => {}
+                }
+                match c.upsert(&records).await {
+                    Ok(()) => for r in records { expected.insert(r.key.id.to_string(), r); },
+                    Err(e) => { failed += 1; if failed < 3 { eprintln!("{e} / {:?}", std::error::Error::source(&e).map(|s| s.to_string())); } }
+                }
+                if round % 250 == 249 {
+                    // As a kill leaves it.
+                    let copy = copied(folder.path());
+                    let there = HnswStore::open(copy.path(), options).unwrap();
+                    let there = collection(&there, &spec(32, Metric::Dot)).await;
+                    check(&there, &expected, round).await;
+                    check(&c, &expected, round).await;
+                }
+            }
+            for at in ballast { let _ = std::fs::remove_file(at); }
+            eprintln!("sync {sync}: {failed} failed; {:?}", store.graph(&name()).await.unwrap());
+            // Close on a full disk.
+            let _ = std::fs::write(std::path::Path::new(&disk).join("ballast"), vec![1_u8; 3_000_000]);
+            drop(c);
+            eprintln!("closed: {:?}", VectorStore::close(&store).await);
+            let _ = std::fs::remove_file(std::path::Path::new(&disk).join("ballast"));
+        }
+        let store = HnswStore::open(folder.path(), options).unwrap();
+        let c = collection(&store, &spec(32, Metric::Dot)).await;
+        check(&c, &expected, -1).await;
+    }
+}
+
+async fn check(c: &std::sync::Arc<dyn Collection>, expected: &std::collections::BTreeMap<String, Record>, round: i64) {
+    let there = all(c).await;
+    assert_eq!(there.len(), expected.len(), "round {round}");
+    for r in there {
+        let e = &expected[r.key.id.as_str()];
+        assert!(r.vector.as_deref() == Some(&*e.vector) && *r.metadata == *e.metadata, "round {round} {}", r.key.id);
+    }
 }
 
 /// Rule 6: what was dropped happened or did not by the time the drop returns.

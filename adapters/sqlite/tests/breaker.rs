@@ -22,11 +22,15 @@ async fn fields_are_added_to_an_empty_collection() {
     let path = folder.path().join("a.db");
     let store = open(&path);
     let c = collection(&store).await;
+    let mut other = spec();
+    other.name = CollectionName::new("other").unwrap();
+    let other = store.ensure(&other).await.unwrap();
+    other.upsert(&source("t", "precious", 3, 0)).await.unwrap();
     let more = spec().with_fields([Field::new(MetadataKey::new("more").unwrap(), FieldKind::Text)]);
-    store.ensure(&more).await.unwrap();
-    c.upsert(&source("t", "s", 3, 0)).await.unwrap();
-    assert_eq!(rows(&*c).await, 3);
-    drop((c, store));
+    eprintln!("ensured: {:?}", store.ensure(&more).await.map(drop));
+    eprintln!("upsert: {:?}", c.upsert(&source("t", "s", 3, 0)).await);
+    drop((c, other, store));
+    eprintln!("opened again: {:?}", SqliteStore::open(&path, SqliteOptions::default()).map(drop));
     let store = open(&path);
     let c = store.open(&name()).await.unwrap();
     assert_eq!(rows(&*c).await, 3);
@@ -307,4 +311,123 @@ async fn a_collection_made_anew_by_another_store_is_not_mixed_with_the_old() {
     let _: Option<CollectionSpec> = None;
     let _ = (FieldRole::Unit, SqliteOptions::default());
     let _: Option<(Store, SqliteStore, Box<dyn VectorStore>)> = None;
+}
+
+/// As before, but the record is the same one: what is found by the old words must not be answered with
+/// the new ones.
+#[tokio::test]
+async fn after_a_backup_is_brought_back_old_words_do_not_find_new_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let backup = folder.path().join("backup.db");
+    let store = open(&path);
+    let c = collection(&store).await;
+    c.upsert(&source("t", "a", 2, 0)).await.unwrap();
+    Connection::open(&path).unwrap().execute("VACUUM INTO ?", [backup.to_str().unwrap()]).unwrap();
+    c.upsert(&[record("t", "a", 0, 1)]).await.unwrap();
+    let by = |v: &str| lexical(v, of_tenant("t"), 10);
+    assert_eq!(c.search(&by("v1")).await.unwrap().hits.len(), 1);
+    rusqlite_backup(&Connection::open(&backup).unwrap(), &mut Connection::open(&path).unwrap());
+    c.upsert(&[record("t", "a", 0, 2)]).await.unwrap();
+    let old = c.search(&by("v1")).await.unwrap();
+    let new = c.search(&by("v2")).await.unwrap();
+    let texts = |f: &shelfward_core::Found| f.hits.iter().map(|h| h.text.clone().unwrap().to_string()).collect::<Vec<_>>();
+    assert!(old.hits.is_empty() && new.hits.len() == 1, "v1 finds {:?}, v2 finds {:?}", texts(&old), texts(&new));
+}
+
+/// Two stores on one file, one record that goes back and forth, and what must always hold of a hit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_hit_is_torn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let (a, b) = (open(&path), open(&path));
+    let (ca, cb) = (collection(&a).await, collection(&b).await);
+    ca.upsert(&source("t", "still", 300, 9)).await.unwrap();
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(12);
+    let side = |n: usize, odd: bool| {
+        let mut r = record("t", "flip", n, usize::from(odd));
+        let (word, group) = if odd { ("oddword", "g1") } else { ("evenword", "g0") };
+        r.text = Some(Arc::from(word));
+        let m = Arc::make_mut(&mut r.metadata);
+        m.insert(MetadataKey::new("groups").unwrap(), Metadata::new().with("x", [group]).unwrap().get("x").unwrap().clone());
+        r.vector = if odd { [0.0, 1.0, 0.0, 0.0] } else { [1.0, 0.0, 0.0, 0.0] }.into();
+        r
+    };
+    let mut tasks = Vec::new();
+    for (w, c) in [ca.clone(), cb.clone()].into_iter().enumerate() {
+        tasks.push(tokio::spawn(async move {
+            let mut n = 0_usize;
+            while std::time::Instant::now() < end {
+                n += 1;
+                let records: Vec<_> = (0..3).map(|i| side(i, n % 2 == w)).collect();
+                match n % 5 {
+                    0 => { c.delete_matching(&of_source("t", "flip")).await.unwrap(); }
+                    1 => c.upsert(&records).await.unwrap(),
+                    _ => { c.replace(&of_source("t", "flip"), &records).await.unwrap(); }
+                }
+            }
+            n
+        }));
+    }
+    for c in [ca.clone(), cb.clone(), ca, cb] {
+        tasks.push(tokio::spawn(async move {
+            let mut n = 0;
+            while std::time::Instant::now() < end {
+                n += 1;
+                for (group, word, text, q) in [("g1", "oddword", "oddword", [0.0, 1.0, 0.0, 0.0]), ("g0", "evenword", "evenword", [1.0, 0.0, 0.0, 0.0])] {
+                    let filter = key("tenant").eq("t").and(key("groups").eq(group)).build().unwrap();
+                    let words = shelfward_core::query_words(word, spec().word_rule, false).unwrap();
+                    let (d, l) = c.search_both(&Leg::dense(q, filter.clone(), 10), &Leg::lexical(words, shelfward_core::Match::All, filter.clone(), 10)).await.unwrap();
+                    assert_eq!(ids(&d).into_iter().collect::<BTreeSet<_>>(), ids(&l).into_iter().collect::<BTreeSet<_>>());
+                    for h in d.hits.iter().chain(&l.hits) {
+                        assert!(filter.matches(&h.metadata) && h.text.as_deref() == Some(text));
+                    }
+                    for h in &d.hits { assert!(h.score > 0.999); }
+                }
+            }
+            n
+        }));
+    }
+    for t in tasks { eprintln!("{}", t.await.unwrap()); }
+}
+
+/// Everything that every error shows.
+fn shown(e: &dyn std::error::Error) -> String {
+    let mut all = format!("{e} {e:?}");
+    let mut next = e.source();
+    while let Some(e) = next { all.push_str(&format!(" {e} {e:?}")); next = e.source(); }
+    all
+}
+
+#[tokio::test]
+async fn no_error_shows_a_path_or_a_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("sesame");
+    std::fs::create_dir(&secret).unwrap();
+    let p = |name: &str| secret.join(name);
+    std::fs::write(p("text.db"), "sesame ".repeat(1_000)).unwrap();
+    std::fs::write(p("empty.db"), "").unwrap();
+    Connection::open(p("other.db")).unwrap().execute_batch("CREATE TABLE sesame (x)").unwrap();
+    let mut errors = Vec::new();
+    for path in [p(""), p("text.db"), p("other.db"), p("text.db/x"), p("no/such/x"), p("nul\0sesame"), p(&"sesame".repeat(60))] {
+        if let Err(e) = SqliteStore::open(&path, SqliteOptions::default()) { errors.push(shown(&e)); } else { eprintln!("opened {path:?}"); }
+    }
+    if let Err(e) = SqliteStore::open(p("empty.db"), SqliteOptions::default().with_create(false)) { errors.push(shown(&e)); }
+    for url in ["/sesame/x?password=sesame", "/sesame/x?create=sesame", "?sesame", "/sesame/sesame/x", "/sesame?readers=sesame"] {
+        if let Err(e) = shelfward_sqlite::connect(url) { errors.push(shown(&e)); }
+    }
+    let store = open(&p("a.db"));
+    let c = collection(&store).await;
+    c.upsert(&source("t", "sesame", 3, 0)).await.unwrap();
+    let raw = Connection::open(p("a.db")).unwrap();
+    for sql in ["UPDATE rows_1 SET meta = 'sesame'", "UPDATE rows_1 SET vec = x'00'", "UPDATE rows_1 SET body = 'sesame'", "UPDATE collections SET spec = 'sesame'", "DROP TABLE rows_1"] {
+        raw.execute_batch(sql).unwrap();
+        for r in [c.search(&dense(of_tenant("t"), 3)).await.map(drop), c.count(&of_tenant("t")).await.map(drop), everything(&*c).await.map(drop), c.upsert(&source("t", "sesame", 3, 1)).await,
+            store.open(&name()).await.map(drop), store.list().await.map(drop), store.health().await] {
+            if let Err(e) = r { errors.push(shown(&e)); }
+        }
+    }
+    errors.push(format!("{store:?} {c:?}"));
+    assert!(errors.len() > 20);
+    for e in &errors { assert!(!e.contains("sesame"), "{e}"); }
 }

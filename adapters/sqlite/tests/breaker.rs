@@ -475,3 +475,31 @@ async fn a_file_that_was_replaced_is_not_read_and_written_in_two_places() {
     let seen = match &reopened { Ok(s) => rows(&*s.open(&name()).await.unwrap()).await, Err(e) => { eprintln!("{e}"); 0 } };
     assert!(wrote.is_err() || seen == 5, "wrote {wrote:?}, counts {a:?} {b:?} {d:?}, opened again {seen}");
 }
+
+/// Tables of another shape under the number of ones that were dropped, on connections that know the old.
+#[tokio::test]
+async fn a_collection_of_another_shape_takes_the_number_of_a_dropped_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let (store, other) = (open(&path), open(&path));
+    for round in 0..4_usize {
+        let f = |n: usize| Field::new(MetadataKey::new(&format!("f{n}")).unwrap(), [FieldKind::Text, FieldKind::Integer, FieldKind::TextList, FieldKind::Float][(n + round) % 4]);
+        let spec = CollectionSpec::new(CollectionName::new("shape").unwrap(), 1 + round as u32, Metric::Dot, "none").with_fields((0..round * 3).map(f));
+        let by = if round % 2 == 0 { &store } else { &other };
+        let c = by.ensure(&spec).await.unwrap();
+        let records: Vec<Record> = (0..3).map(|n| {
+            let mut m = Metadata::new();
+            for field in &spec.fields { m = match field.kind { FieldKind::Text => m.with(field.key.as_str(), "x").unwrap(), FieldKind::Integer => m.with(field.key.as_str(), 3_i64).unwrap(), FieldKind::Float => m.with(field.key.as_str(), 0.5).unwrap(), _ => m.with(field.key.as_str(), ["x"]).unwrap() }; }
+            Record::new(Key::new(Text::new(format!("{n}")).unwrap()), vec![1.0; 1 + round]).with_text("rain").with_metadata(m)
+        }).collect();
+        c.upsert(&records).await.unwrap();
+        for s in [&store, &other] {
+            let c = s.open(&CollectionName::new("shape").unwrap()).await.unwrap();
+            let page = c.scan(&Filter::everything(), None, 10, Include::ALL).await.unwrap();
+            assert!(page.records.iter().zip(&records).all(|(a, b)| *a.metadata == *b.metadata) && page.records.len() == 3);
+            assert_eq!(c.search(&Leg::dense(vec![1.0; 1 + round], Filter::everything(), 10)).await.unwrap().hits.len(), 3);
+            c.upsert(&records).await.unwrap();
+        }
+        assert!(by.drop_collection(&CollectionName::new("shape").unwrap()).await.unwrap());
+    }
+}

@@ -19,7 +19,12 @@ fn recall(found: &[String], truth: &[String]) -> f64 {
 fn truth(records: &[Record], query: &[f32], k: usize) -> Vec<String> {
     let mut scored: Vec<(f64, String)> = records
         .iter()
-        .map(|r| (score(Metric::Euclidean, &r.vector, query), r.key.id.to_string()))
+        .map(|r| {
+            (
+                score(Metric::Euclidean, &r.vector, query),
+                r.key.id.to_string(),
+            )
+        })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     scored.into_iter().take(k).map(|(_, id)| id).collect()
@@ -57,9 +62,20 @@ async fn a_graph_of_a_save_that_failed_is_not_taken_for_other_rows() {
     eprintln!("before: {:?}", store.graph(&name()).await.unwrap());
     let sums = |what: &str| {
         let mut sums = Vec::new();
-        for f in ["c.2.graph", "c.2.hnsw.data", "c.2.hnsw.graph", "c.1.log", "c.2.log", "c.snapshot"] {
+        for f in [
+            "c.2.graph",
+            "c.2.hnsw.data",
+            "c.2.hnsw.graph",
+            "c.1.log",
+            "c.2.log",
+            "c.snapshot",
+        ] {
             let m = std::fs::metadata(folder.path().join(f)).ok();
-            sums.push((f, m.as_ref().map(|m| m.len()), m.map(|m| m.modified().unwrap().elapsed().unwrap().as_millis())));
+            sums.push((
+                f,
+                m.as_ref().map(|m| m.len()),
+                m.map(|m| m.modified().unwrap().elapsed().unwrap().as_millis()),
+            ));
         }
         eprintln!("{what}: {sums:?}");
     };
@@ -128,7 +144,9 @@ async fn a_vector_of_another_width_does_not_end_the_collection() {
 /// A disk that is full: what returned Ok is there afterwards, what failed is not.
 #[tokio::test]
 async fn a_full_disk_loses_nothing() {
-    let Ok(disk) = std::env::var("BREAKER_TMPFS") else { return };
+    let Ok(disk) = std::env::var("BREAKER_TMPFS") else {
+        return;
+    };
     for sync in [true, false] {
         let folder = tempfile::tempdir_in(&disk).unwrap();
         let options = graph_always().with_sync(sync).with_save_from(300_000);
@@ -150,12 +168,28 @@ async fn a_full_disk_loses_nothing() {
                         let _ = std::fs::write(&at, vec![1_u8; 60_000]);
                         ballast.push(at);
                     }
-                    5 if ballast.len() > 8 => for at in ballast.drain(..) { std::fs::remove_file(at).unwrap(); },
+                    5 if ballast.len() > 8 => {
+                        for at in ballast.drain(..) {
+                            std::fs::remove_file(at).unwrap();
+                        }
+                    }
                     _ => {}
                 }
                 match c.upsert(&records).await {
-                    Ok(()) => for r in records { expected.insert(r.key.id.to_string(), r); },
-                    Err(e) => { failed += 1; if failed < 3 { eprintln!("{e} / {:?}", std::error::Error::source(&e).map(|s| s.to_string())); } }
+                    Ok(()) => {
+                        for r in records {
+                            expected.insert(r.key.id.to_string(), r);
+                        }
+                    }
+                    Err(e) => {
+                        failed += 1;
+                        if failed < 3 {
+                            eprintln!(
+                                "{e} / {:?}",
+                                std::error::Error::source(&e).map(|s| s.to_string())
+                            );
+                        }
+                    }
                 }
                 if round % 250 == 249 {
                     // As a kill leaves it.
@@ -166,10 +200,18 @@ async fn a_full_disk_loses_nothing() {
                     check(&c, &expected, round).await;
                 }
             }
-            for at in ballast { let _ = std::fs::remove_file(at); }
-            eprintln!("sync {sync}: {failed} failed; {:?}", store.graph(&name()).await.unwrap());
+            for at in ballast {
+                let _ = std::fs::remove_file(at);
+            }
+            eprintln!(
+                "sync {sync}: {failed} failed; {:?}",
+                store.graph(&name()).await.unwrap()
+            );
             // Close on a full disk.
-            let _ = std::fs::write(std::path::Path::new(&disk).join("ballast"), vec![1_u8; 3_000_000]);
+            let _ = std::fs::write(
+                std::path::Path::new(&disk).join("ballast"),
+                vec![1_u8; 3_000_000],
+            );
             drop(c);
             eprintln!("closed: {:?}", VectorStore::close(&store).await);
             let _ = std::fs::remove_file(std::path::Path::new(&disk).join("ballast"));
@@ -180,12 +222,20 @@ async fn a_full_disk_loses_nothing() {
     }
 }
 
-async fn check(c: &std::sync::Arc<dyn Collection>, expected: &std::collections::BTreeMap<String, Record>, round: i64) {
+async fn check(
+    c: &std::sync::Arc<dyn Collection>,
+    expected: &std::collections::BTreeMap<String, Record>,
+    round: i64,
+) {
     let there = all(c).await;
     assert_eq!(there.len(), expected.len(), "round {round}");
     for r in there {
         let e = &expected[r.key.id.as_str()];
-        assert!(r.vector.as_deref() == Some(&*e.vector) && *r.metadata == *e.metadata, "round {round} {}", r.key.id);
+        assert!(
+            r.vector.as_deref() == Some(&*e.vector) && *r.metadata == *e.metadata,
+            "round {round} {}",
+            r.key.id
+        );
     }
 }
 
@@ -205,7 +255,11 @@ async fn a_write_that_was_dropped_does_not_land_later() {
         let written = tokio::time::timeout(Duration::from_millis(wait), c.upsert(&records)).await;
         // The future is gone.
         let count = |c: std::sync::Arc<dyn Collection>| async move {
-            c.count(&Filter::everything()).await.unwrap().exact().unwrap()
+            c.count(&Filter::everything())
+                .await
+                .unwrap()
+                .exact()
+                .unwrap()
         };
         let at_once = count(c.clone()).await;
         tokio::time::sleep(Duration::from_millis(800)).await;
@@ -230,7 +284,10 @@ async fn what_is_written_after_a_drop_that_failed_is_kept() {
     eprintln!("{dropped:?}");
     assert!(dropped.is_err());
     let written = c.upsert(&[record("b", &[1.0, 2.0], "u", 1)]).await;
-    eprintln!("written {written:?} count {:?}", c.count(&Filter::everything()).await);
+    eprintln!(
+        "written {written:?} count {:?}",
+        c.count(&Filter::everything()).await
+    );
     // As a kill would leave it.
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let entry = entry.unwrap();
@@ -240,7 +297,11 @@ async fn what_is_written_after_a_drop_that_failed_is_kept() {
     }
     let store = HnswStore::open(copy.path(), HnswOptions::default()).unwrap();
     let again = store.open(&name()).await.unwrap();
-    assert_eq!(written.is_ok(), again.is_some(), "a write that returned is gone");
+    assert_eq!(
+        written.is_ok(),
+        again.is_some(),
+        "a write that returned is gone"
+    );
 }
 
 /// The snapshot of a collection that was dropped, put beside the log of the one made anew.
@@ -251,7 +312,9 @@ async fn a_snapshot_of_a_dropped_collection_is_not_joined_with_the_log_of_the_ne
     {
         let store = HnswStore::open(folder.path(), options).unwrap();
         let c = collection(&store, &spec(2, Metric::Dot)).await;
-        c.upsert(&[record("old", &[1.0, 2.0], "u", 1)]).await.unwrap();
+        c.upsert(&[record("old", &[1.0, 2.0], "u", 1)])
+            .await
+            .unwrap();
         drop(c);
         close(&store).await;
     }
@@ -260,7 +323,9 @@ async fn a_snapshot_of_a_dropped_collection_is_not_joined_with_the_log_of_the_ne
         let store = HnswStore::open(folder.path(), options).unwrap();
         store.drop_collection(&name()).await.unwrap();
         let c = collection(&store, &spec(2, Metric::Dot)).await;
-        c.upsert(&[record("new", &[1.0, 2.0], "u", 1)]).await.unwrap();
+        c.upsert(&[record("new", &[1.0, 2.0], "u", 1)])
+            .await
+            .unwrap();
         drop(c);
         close(&store).await;
     }
@@ -270,7 +335,10 @@ async fn a_snapshot_of_a_dropped_collection_is_not_joined_with_the_log_of_the_ne
         Err(e) => eprintln!("refused: {e}"),
         Ok(c) => {
             let all = all(&c.unwrap()).await;
-            panic!("opened with {:?}", all.iter().map(|r| r.key.id.to_string()).collect::<Vec<_>>());
+            panic!(
+                "opened with {:?}",
+                all.iter().map(|r| r.key.id.to_string()).collect::<Vec<_>>()
+            );
         }
     }
 }
@@ -281,7 +349,9 @@ async fn signed_zeros_do_not_cut_a_graph() {
     for how in ["equal", "noise", "signs"] {
         let recall = cut(how).await;
         eprintln!("{how}: recall {recall}");
-        if how == "signs" { assert!(recall > 0.9, "recall {recall}"); }
+        if how == "signs" {
+            assert!(recall > 0.9, "recall {recall}");
+        }
     }
 }
 
@@ -295,7 +365,13 @@ async fn cut(how: &str) -> f64 {
         if i % 2 == 0 {
             for x in &mut v {
                 *x = match how {
-                    "signs" => if dice.below(2) == 0 { 0.0 } else { -0.0 },
+                    "signs" => {
+                        if dice.below(2) == 0 {
+                            0.0
+                        } else {
+                            -0.0
+                        }
+                    }
                     "noise" => dice.number() * 1e-6,
                     _ => 0.0,
                 };
@@ -309,7 +385,11 @@ async fn cut(how: &str) -> f64 {
     c.upsert(&records).await.unwrap();
     let t = Instant::now();
     store.settle().await.unwrap();
-    eprintln!("{:?} {:?}", t.elapsed(), store.graph(&name()).await.unwrap());
+    eprintln!(
+        "{:?} {:?}",
+        t.elapsed(),
+        store.graph(&name()).await.unwrap()
+    );
     let mut sum = 0.0;
     for _ in 0..50 {
         let query = dice.vector(24);
@@ -322,7 +402,9 @@ async fn cut(how: &str) -> f64 {
 /// A save that failed on a full disk gives back what it took.
 #[tokio::test]
 async fn a_save_that_failed_leaves_the_disk_to_the_log() {
-    let Ok(disk) = std::env::var("BREAKER_TMPFS") else { return };
+    let Ok(disk) = std::env::var("BREAKER_TMPFS") else {
+        return;
+    };
     let folder = tempfile::tempdir_in(&disk).unwrap();
     let options = graph_always().with_save_from(700_000);
     let store = HnswStore::open(folder.path(), options).unwrap();
@@ -331,19 +413,45 @@ async fn a_save_that_failed_leaves_the_disk_to_the_log() {
     let mut n = 0;
     while n < 20_000 {
         n += 1;
-        if let Err(e) = c.upsert(&[record(&n.to_string(), &dice.vector(64), "u", 1)]).await { eprintln!("{n}: {e} {:?}", e.kind()); break; }
-        if n % 100 == 0 { store.settle().await.unwrap(); }
+        if let Err(e) = c
+            .upsert(&[record(&n.to_string(), &dice.vector(64), "u", 1)])
+            .await
+        {
+            eprintln!("{n}: {e} {:?}", e.kind());
+            break;
+        }
+        if n % 100 == 0 {
+            store.settle().await.unwrap();
+        }
     }
-    let sizes = || std::fs::read_dir(folder.path()).unwrap().map(|e| { let e = e.unwrap(); (e.file_name(), e.metadata().unwrap().len()) }).collect::<Vec<_>>();
+    let sizes = || {
+        std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|e| {
+                let e = e.unwrap();
+                (e.file_name(), e.metadata().unwrap().len())
+            })
+            .collect::<Vec<_>>()
+    };
     eprintln!("{:?}", sizes());
     let mut failed = 0;
     for _ in 0..50 {
         tokio::time::sleep(Duration::from_millis(20)).await;
-        failed += usize::from(c.upsert(&[record("x", &dice.vector(64), "u", 1)]).await.is_err());
+        failed += usize::from(
+            c.upsert(&[record("x", &dice.vector(64), "u", 1)])
+                .await
+                .is_err(),
+        );
     }
-    let names: Vec<String> = sizes().into_iter().map(|(n, _)| n.into_string().unwrap()).collect();
-    drop(c); 
+    let names: Vec<String> = sizes()
+        .into_iter()
+        .map(|(n, _)| n.into_string().unwrap())
+        .collect();
+    drop(c);
     let in_memory_of_it = sizes();
     eprintln!("{failed} of 50 failed; {in_memory_of_it:?}");
-    assert!(!names.iter().any(|n| n.ends_with("in-writing")), "{names:?}");
+    assert!(
+        !names.iter().any(|n| n.ends_with("in-writing")),
+        "{names:?}"
+    );
 }

@@ -18,9 +18,11 @@ const ROOMS: [&str; 9] = [
 ];
 
 /// What an adapter may have beside them, each for one idea that the rooms do not name.
-const BESIDE: [(&str, &[&str]); 2] = [
-    // An engine of its own: the handle, what it holds, and its two legs.
-    ("memory", &["collection", "rows", "dense", "lexical"]),
+const BESIDE: [(&str, &[&str]); 3] = [
+    // The handle; the rest is in the crate of resident rows.
+    ("memory", &["collection"]),
+    // The handle; the graph and the files have folders.
+    ("hnsw", &["collection"]),
     // Connections and jobs, reads and writes in transactions, and searches over rows in memory.
     (
         "sqlite",

@@ -14,4 +14,4 @@ mod top;
 
 pub use matrix::Matrix;
 pub use nearest::Among;
-pub use simd::{Instructions, instructions};
+pub use simd::{Instructions, instructions, squared_distance};

@@ -225,3 +225,22 @@ fn a_slot_is_set_again_and_gives_back_what_it_was_given() {
     matrix.clear();
     assert_eq!(matrix.slots(), 0);
 }
+
+proptest! {
+    #[test]
+    fn distances_between_vectors_anywhere_are_those_of_the_formula(
+        numbers in prop::collection::vec(-100.0_f32..100.0, 0..300),
+        start in 0..8_usize,
+    ) {
+        // Neither begins where a line of the cache does.
+        let a = numbers.get(start..).unwrap_or_default();
+        let b: Vec<f32> = a.iter().rev().map(|x| x * 0.5).collect();
+        let plain: f64 = a.iter().zip(&b).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum();
+        for kernels in [kernels(), &PORTABLE] {
+            let found = f64::from((kernels.square)(a, &b));
+            let error = f64::from(crate::bound::sum_error(a.len().div_ceil(16)));
+            prop_assert!((found - plain).abs() <= 2.0 * error * plain, "{} {}", found, plain);
+        }
+        prop_assert_eq!((kernels().square)(a, a), 0.0);
+    }
+}

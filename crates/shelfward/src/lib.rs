@@ -46,5 +46,6 @@ tested_pages! {
     audit: "docs/audit.md",
     limits: "docs/limits.md",
     capabilities: "docs/capabilities.md",
+    embedded_stores: "docs/embedded-stores.md",
     port: "docs/port.md",
 }

@@ -18,9 +18,11 @@ const ROOMS: [&str; 9] = [
 ];
 
 /// What an adapter may have beside them, each for one idea that the rooms do not name.
-const BESIDE: [(&str, &[&str]); 2] = [
-    // An engine of its own: the handle, what it holds, and its two legs.
-    ("memory", &["collection", "rows", "dense", "lexical"]),
+const BESIDE: [(&str, &[&str]); 3] = [
+    // The handle; the rest is in the crate of resident rows.
+    ("memory", &["collection"]),
+    // The handle; the graph and the files have folders.
+    ("hnsw", &["collection"]),
     // Connections and jobs, reads and writes in transactions, and searches over rows in memory.
     (
         "sqlite",
@@ -51,14 +53,16 @@ const PAGES: [&str; 8] = [
 
 pub(super) fn findings(files: &[PathBuf]) -> Vec<Finding> {
     let mut findings = adapters(files);
+    findings.extend(unsafe_elsewhere(files));
     for file in files.iter().filter(|file| is_library(file)) {
         let text = read(file);
-        for line in [
-            "#![forbid(unsafe_code)]",
-            "#![deny(missing_docs)]",
-            "include_str!(\"../README.md\")",
+        let exempt = *file == Path::new(WITH_UNSAFE).join("src/lib.rs");
+        for (line, exempt) in [
+            ("#![forbid(unsafe_code)]", exempt),
+            ("#![deny(missing_docs)]", false),
+            ("include_str!(\"../README.md\")", false),
         ] {
-            if !text.contains(line) {
+            if !exempt && !text.contains(line) {
                 let what = format!("lacks {line}; every library crate begins with it");
                 findings.push(Finding::new(format!("{}:1", file.display()), what));
             }
@@ -74,6 +78,30 @@ pub(super) fn findings(files: &[PathBuf]) -> Vec<Finding> {
         findings.push(Finding::new("docs/stores.md:1", what));
     }
     findings
+}
+
+/// The crate whose one module may hold unsafe code; the workspace's lint denies it to the others.
+const WITH_UNSAFE: &str = "crates/dense";
+
+/// Exceptions to that lint anywhere else.
+fn unsafe_elsewhere(files: &[PathBuf]) -> impl Iterator<Item = Finding> {
+    let allowed = Path::new(WITH_UNSAFE).join("src/simd/mod.rs");
+    let exception = |level: &str| format!("{level}(\n    unsafe_code");
+    let short = |level: &str| format!("{level}(unsafe_code");
+    let code = files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "rs"));
+    let others = code.filter(move |file| **file != allowed);
+    others.filter_map(move |file| {
+        let text = read(file);
+        let excepted = ["allow", "expect"]
+            .iter()
+            .any(|level| text.contains(&exception(level)) || text.contains(&short(level)));
+        excepted.then(|| {
+            let what = format!("allows unsafe code; only {WITH_UNSAFE}/src/simd may hold some");
+            Finding::new(format!("{}:1", file.display()), what)
+        })
+    })
 }
 
 fn is_library(file: &Path) -> bool {

@@ -7,27 +7,10 @@ use hnsw_rs::anndists::dist::distances::Distance;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SquaredEuclidean;
 
-/// Sums kept side by side, so that the compiler adds them by one instruction.
-const LANES: usize = 16;
-
 impl Distance<f32> for SquaredEuclidean {
     fn eval(&self, a: &[f32], b: &[f32]) -> f32 {
-        let mut sums = [0.0_f32; LANES];
-        let (a, a_rest) = a.as_chunks::<LANES>();
-        let (b, b_rest) = b.as_chunks::<LANES>();
-        for (a, b) in a.iter().zip(b) {
-            for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-                let difference = a - b;
-                *sum += difference * difference;
-            }
-        }
-        for ((sum, a), b) in sums.iter_mut().zip(a_rest).zip(b_rest) {
-            let difference = a - b;
-            *sum += difference * difference;
-        }
-        let sum: f32 = sums.iter().sum();
         // `min` answers the other number when one is NaN.
-        sum.min(f32::MAX)
+        shelfward_dense::squared_distance(a, b).min(f32::MAX)
     }
 }
 

@@ -1,19 +1,23 @@
 //! The HNSW store beside itself, looking at everything, and other graphs.
 
 use std::hint::black_box;
+use std::path::Path;
 use std::sync::Arc;
 
 use shelfward_bench::report::{Report, Row};
 use shelfward_bench::rounds::alternate;
-use shelfward_core::{Filter, Store};
+use shelfward_core::{Filter, Store, VectorStore as _};
 use shelfward_hnsw::{HnswOptions, HnswStore, PlannerCosts};
+
+use tokio::runtime::Runtime;
 
 use super::{Run, beside, both};
 use crate::WIDTH;
 use crate::collections::{Held, everything, plain, recall, share};
 
 pub(crate) fn hnsw(run: &Run<'_>, report: &mut Report) {
-    let graph = held(run, HnswOptions::default());
+    let folder = tempfile::tempdir().unwrap();
+    let (store, graph) = held(run, folder.path(), HnswOptions::default());
     let all = everything();
     let unfiltered = recall_of(run, &graph, &all);
     for (per_mille, shown) in [(900, "90"), (500, "50"), (100, "10"), (10, "1"), (1, "0.1")] {
@@ -49,15 +53,17 @@ pub(crate) fn hnsw(run: &Run<'_>, report: &mut Report) {
         let ours = |query: &Vec<f32>| drop(black_box(graph.search(query, &all)));
         beside::row(run, report, &what, peer, None, ours);
     }
-    crossover(run, report);
+    graph.runtime.block_on(store.close()).unwrap();
+    drop((graph, store));
+    crossover(run, report, folder.path());
 }
 
 /// The graph alone beside looking at everything that is allowed, so that it is seen where one begins to
 /// be faster than the other.
-fn crossover(run: &Run<'_>, report: &mut Report) {
-    let costs = PlannerCosts::default();
-    let always = held(run, HnswOptions::default().with_costs(costs.with_scan(1e9)));
-    let never = held(run, HnswOptions::default().with_graph_from(usize::MAX));
+fn crossover(run: &Run<'_>, report: &mut Report, folder: &Path) {
+    let costs = PlannerCosts::default().with_scan(1e9);
+    let (_store, always) = held(run, folder, HnswOptions::default().with_costs(costs));
+    let exact = run.memory();
     for (per_mille, shown) in [
         (1_000, "100"),
         (500, "50"),
@@ -75,19 +81,29 @@ fn crossover(run: &Run<'_>, report: &mut Report) {
                     drop(black_box(always.search(query, &filter)))
                 }),
                 ("exact", &mut |query| {
-                    drop(black_box(never.search(query, &filter)))
+                    drop(black_box(exact.search(query, &filter)))
                 }),
             ],
         );
         let what = format!("the graph alone, a filter of {shown} %, recall {recall:.3}");
-        let row = Row::times(&what, run.vectors.len(), "looking at what is allowed");
+        let row = Row::times(&what, run.vectors.len(), "the memory store");
         report.rows.push(row.measured(both(&times)));
     }
 }
 
-fn held(run: &Run<'_>, options: HnswOptions) -> Held {
-    let store = HnswStore::in_memory_with(options).unwrap();
-    Held::new(&Store::new(store), WIDTH, &run.records)
+/// The records in a folder, which keeps them and their graph for whoever opens it next.
+fn held(run: &Run<'_>, folder: &Path, options: HnswOptions) -> (Arc<HnswStore>, Held) {
+    let store = Arc::new(HnswStore::open(folder, options).unwrap());
+    let shared = Store::from_arc(store.clone());
+    let there = Runtime::new().unwrap().block_on(shared.list()).unwrap();
+    let records = if there.is_empty() {
+        run.records.as_slice()
+    } else {
+        &[]
+    };
+    let held = Held::new(&shared, WIDTH, records);
+    held.runtime.block_on(store.settle()).unwrap();
+    (store, held)
 }
 
 fn nearest(run: &Run<'_>, filter: &Filter) -> Vec<Vec<String>> {

@@ -49,6 +49,14 @@ pub(crate) struct Kernels {
     pub(crate) squares: Loop<Line, Line, f32>,
     /// The dot product of the quantized query and each quantized row, exactly.
     pub(crate) quantized: Loop<Words, Bytes, i32>,
+    /// The square of the distance between two vectors of one width, wherever they lie.
+    pub(crate) square: fn(&[f32], &[f32]) -> f32,
+}
+
+/// The square of the distance between two vectors, summed in 32 bits. Of two widths, what both have
+/// counts.
+pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    (kernels().square)(a, b)
 }
 
 pub(crate) type Loop<Q, R, S> = fn(query: &[Q], rows: &[R], at: &[u32], out: &mut [S]);
@@ -63,6 +71,7 @@ pub(crate) const PORTABLE: Kernels = Kernels {
     dots: portable::dots,
     squares: portable::squares,
     quantized: portable::quantized,
+    square: portable::square,
 };
 
 /// The loops of this architecture, where the machine has what they need.
@@ -74,6 +83,7 @@ fn native() -> Option<Kernels> {
         instructions: Instructions::Avx2,
         dots: |query, rows, at, out| unsafe { x86_64::dots(query, rows, at, out) },
         squares: |query, rows, at, out| unsafe { x86_64::squares(query, rows, at, out) },
+        square: |a, b| unsafe { x86_64::unaligned_square(a, b) },
         quantized: |query, rows, at, out| unsafe { x86_64::quantized(query, rows, at, out) },
     })
 }

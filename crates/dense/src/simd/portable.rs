@@ -39,6 +39,21 @@ pub(crate) fn quantized(query: &[Words], rows: &[Bytes], at: &[u32], out: &mut [
     }
 }
 
+pub(crate) fn square(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; FLOATS];
+    let (a_lines, a_rest) = a.as_chunks::<FLOATS>();
+    let (b_lines, b_rest) = b.as_chunks::<FLOATS>();
+    for (a, b) in a_lines.iter().zip(b_lines) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += (a - b) * (a - b);
+        }
+    }
+    for ((sum, a), b) in sums.iter_mut().zip(a_rest).zip(b_rest) {
+        *sum += (a - b) * (a - b);
+    }
+    sums.iter().sum()
+}
+
 /// Rows by their places.
 pub(super) fn picked<'a, T>(
     row_len: usize,

@@ -5,8 +5,8 @@ use std::arch::x86_64::{
     _mm_cvtsi128_si32, _mm_cvtss_f32, _mm_load_si128, _mm_movehl_ps, _mm_prefetch,
     _mm_shuffle_epi32, _mm_shuffle_ps, _mm256_add_epi32, _mm256_add_ps, _mm256_castps256_ps128,
     _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_extractf128_ps, _mm256_extracti128_si256,
-    _mm256_fmadd_ps, _mm256_load_ps, _mm256_load_si256, _mm256_madd_epi16, _mm256_setzero_ps,
-    _mm256_setzero_si256, _mm256_sub_ps,
+    _mm256_fmadd_ps, _mm256_load_ps, _mm256_load_si256, _mm256_loadu_ps, _mm256_madd_epi16,
+    _mm256_setzero_ps, _mm256_setzero_si256, _mm256_sub_ps,
 };
 
 use crate::line::{Bytes, Line, Words};
@@ -123,6 +123,27 @@ fn square(query: &[Line], row: &[Line]) -> f32 {
         sums[1] = add_square(q1, r1, sums[1]);
     }
     sum(sums)
+}
+
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn unaligned_square(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [_mm256_setzero_ps(); 4];
+    let (a_lines, a_rest) = a.as_chunks::<32>();
+    let (b_lines, b_rest) = b.as_chunks::<32>();
+    for (a, b) in a_lines.iter().zip(b_lines) {
+        let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum = add_square(unaligned(a), unaligned(b), *sum);
+        }
+    }
+    sum(sums) + super::portable::square(a_rest, b_rest)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn unaligned(numbers: &[f32; 8]) -> __m256 {
+    // SAFETY: these are eight floats, and they may begin anywhere.
+    unsafe { _mm256_loadu_ps(numbers.as_ptr()) }
 }
 
 #[inline]

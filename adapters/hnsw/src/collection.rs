@@ -6,7 +6,7 @@ use shelfward_core::filter::Matcher;
 use shelfward_core::{
     Capabilities, Collection, CollectionSpec, Count, Cursor, ErrorKind, Filter, Found, Include,
     Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result, StoreError,
-    StoredRecord, WriteOrder, async_trait,
+    StoredRecord, VectorProblem, WriteOrder, async_trait,
 };
 
 use crate::answers::{cursor_at, found, key_of};
@@ -107,6 +107,13 @@ impl At {
             return Err(self.error(operation, full));
         }
         let spec = state.rows.spec();
+        let width = spec.width;
+        let given = |record: &Record| record.vector.len();
+        if let Some(given) = (records.iter().map(given)).find(|n| u32::try_from(*n) != Ok(width)) {
+            // It would be written to the log, which could not be read any more.
+            let problem = VectorProblem::Width { given, width };
+            return Err(self.error(operation, ErrorKind::Vector(problem)));
+        }
         if !Arc::ptr_eq(spec, &self.spec) {
             for record in records {
                 check_kinds(spec, &record.metadata).map_err(|e| self.error(operation, e))?;

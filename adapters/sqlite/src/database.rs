@@ -91,7 +91,9 @@ pub(crate) struct Call<'a> {
 impl Database {
     pub(crate) fn open_file(path: &Path, options: SqliteOptions) -> Job<Self> {
         let connection = file::open(path, &options)?;
-        Ok(Self::over(Some(path.to_owned()), options, connection))
+        // Readers are opened later, when the process may stand in another folder.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Ok(Self::over(Some(path), options, connection))
     }
 
     pub(crate) fn in_memory(options: SqliteOptions) -> Job<Self> {

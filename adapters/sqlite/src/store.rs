@@ -298,5 +298,6 @@ fn add_fields(
         return Err(corrupt("rows of a collection are missing"));
     }
     schema::drop_tables(connection, old)?;
+    writing.tables_changed();
     writing.finish()
 }

@@ -278,6 +278,11 @@ impl<'a> Writing<'a> {
         Ok(deleted)
     }
 
+    /// Has the entry recorded even where no row was changed: its tables were.
+    pub(crate) fn tables_changed(&mut self) {
+        self.changed = true;
+    }
+
     /// Records what was changed.
     pub(crate) fn finish(mut self) -> Job<()> {
         if !self.changed {

@@ -41,7 +41,8 @@ impl Holders {
 pub(crate) fn hash_of(point: &[f32]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for number in point {
-        hasher.write_u32(number.to_bits());
+        // Minus zero is no other place than zero.
+        hasher.write_u32((number + 0.0).to_bits());
     }
     hasher.finish()
 }

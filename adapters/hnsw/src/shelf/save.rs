@@ -134,7 +134,20 @@ impl Shelf {
     }
 
     /// Writes everything as the next generation. The caller holds back writers; readers go on.
+    ///
+    /// One that fails gives the disk back what it took, or there would be none left for the log.
     fn save(&self, kept: &mut Kept) -> FileResult<()> {
+        let before = kept.generation;
+        // What an earlier one left would be taken for a part of this one.
+        kept.layout.remove_all_but(Some(before))?;
+        let saved = self.save_next(kept);
+        if saved.is_err() && kept.generation == before {
+            let _left = kept.layout.remove_all_but(Some(before));
+        }
+        saved
+    }
+
+    fn save_next(&self, kept: &mut Kept) -> FileResult<()> {
         let generation = kept.generation.saturating_add(1);
         let layout = &kept.layout;
         let (snapshot_length, places) = self.write_snapshot(layout, generation)?;

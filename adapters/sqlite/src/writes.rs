@@ -19,6 +19,9 @@ use crate::schema::Entry;
 /// behind reads all rows again.
 const MAX_GONE: i64 = if cfg!(test) { 40 } else { 100_000 };
 
+/// So many stamps of changes are kept; rows in memory that are further behind are read anew.
+const MAX_STAMPS: i64 = if cfg!(test) { 150 } else { 10_000 };
+
 /// One write of a collection. What it changes is recorded by [`Writing::finish`].
 pub(crate) struct Writing<'a> {
     connection: &'a Connection,
@@ -41,6 +44,8 @@ struct Statements {
     insert_element: String,
     delete_elements: String,
     gone: String,
+    stamp: String,
+    forget_stamps: String,
 }
 
 /// A row that is about to go.
@@ -292,7 +297,17 @@ impl<'a> Writing<'a> {
             self.prune()?;
         }
         self.entry.changes = self.change;
+        self.entry.stamp = self.stamp()?;
         self.entry.write(self.connection)
+    }
+
+    /// Draws the stamp of this change and keeps it, so that rows in memory that are as of this change
+    /// know the histories that go on from it.
+    fn stamp(&self) -> Job<i64> {
+        let mut forget = self.connection.prepare_cached(&self.sql.forget_stamps)?;
+        forget.execute([self.change - MAX_STAMPS])?;
+        let mut stamp = self.connection.prepare_cached(&self.sql.stamp)?;
+        Ok(stamp.query_row([self.change], |row| row.get(0))?)
     }
 
     /// Forgets the older half of what is gone.
@@ -321,6 +336,10 @@ impl Statements {
             insert_element: format!("INSERT OR IGNORE INTO elements_{number} VALUES (?, ?, ?)"),
             delete_elements: format!("DELETE FROM elements_{number} WHERE n = ?"),
             gone: format!("INSERT OR IGNORE INTO gone_{number} VALUES (?, ?, ?)"),
+            stamp: format!(
+                "INSERT OR REPLACE INTO stamps_{number} VALUES (?, random()) RETURNING stamp"
+            ),
+            forget_stamps: format!("DELETE FROM stamps_{number} WHERE change <= ?"),
         }
     }
 }

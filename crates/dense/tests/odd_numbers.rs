@@ -49,7 +49,7 @@ fn number(lot: &mut Lot, kind: usize) -> f32 {
         0 => lot.unit(),
         1 => lot.unit() * 1e-40,
         2 => lot.unit() * 1e18,
-        3 => lot.unit() * 10_f32.powi(lot.below(60) as i32 - 30),
+        3 => lot.unit() * 10_f32.powf(lot.below(60) as f32 - 30.0),
         4 => lot.of(&[0.0, -0.0]),
         5 => 1.0,
         6 if lot.once_in(40) => lot.unit(),

@@ -1,7 +1,5 @@
 //! A relative path, and a process that goes to another folder. The only test of its process.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod support;
 
 use std::path::Path;

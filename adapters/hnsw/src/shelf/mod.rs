@@ -7,7 +7,7 @@ pub(crate) mod search;
 pub(crate) mod state;
 mod work;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use shelfward_core::{
@@ -20,6 +20,7 @@ use crate::files::change::Change;
 use crate::files::layout::Layout;
 use crate::files::log::Log;
 use crate::home::closed;
+use crate::job::Stop;
 use keeper::Keeper;
 use state::State;
 
@@ -81,14 +82,11 @@ impl Shelf {
     pub(crate) fn change<T>(
         self: &Arc<Self>,
         operation: Operation,
-        dropped: &AtomicBool,
+        stop: &Stop,
         prepare: impl FnOnce(&State) -> Result<(Change, T)>,
     ) -> Result<T> {
         let mut kept = self.writer();
-        // In its turn, and nobody waits for it any more: it does not happen.
-        if dropped.load(Ordering::SeqCst) {
-            return Err(given_up(operation));
-        }
+        stop.check(operation)?;
         let (change, answer) = {
             let state = self.read();
             if state.shut {
@@ -99,11 +97,16 @@ impl Shelf {
         if change.is_nothing() {
             return Ok(answer);
         }
-        if let Some(kept) = &mut *kept {
-            let written = kept.write(&change);
+        let payload = kept.is_some().then(|| payload(&change)).transpose();
+        let payload = payload.map_err(|e| e.during(operation))?;
+        // Looked at once more: preparing it may have taken long. From here on it happens.
+        let gate = stop.commit(operation)?;
+        if let (Some(kept), Some(payload)) = (&mut *kept, payload) {
+            let written = kept.log.append(&payload);
             written.map_err(|e| e.during(operation))?;
         }
         let old = self.write().apply(&change);
+        drop(gate);
         drop(kept);
         drop(old);
         self.look_after();
@@ -111,12 +114,8 @@ impl Shelf {
     }
 
     /// Adds the fields that an equal spec declares and this lacks, if what is stored keeps to them.
-    pub(crate) fn add_fields(
-        self: &Arc<Self>,
-        asked: &CollectionSpec,
-        dropped: &AtomicBool,
-    ) -> Result<()> {
-        self.change(Operation::Create, dropped, |state| {
+    pub(crate) fn add_fields(self: &Arc<Self>, asked: &CollectionSpec, stop: &Stop) -> Result<()> {
+        self.change(Operation::Create, stop, |state| {
             let refuse = |kind: ErrorKind| StoreError::new(Operation::Create, kind).on(&asked.name);
             let held = state.rows.spec();
             held.check_serves(asked).map_err(|e| refuse(e.into()))?;
@@ -139,11 +138,9 @@ impl Shelf {
     }
 
     /// Removes the collection's files, empties it and marks it for the handles that are still there.
-    pub(crate) fn discard(&self, dropped: &AtomicBool) -> Result<()> {
+    pub(crate) fn discard(&self, stop: &Stop) -> Result<()> {
         let mut kept = self.writer();
-        if dropped.load(Ordering::SeqCst) {
-            return Err(given_up(Operation::DropCollection));
-        }
+        let _gate = stop.commit(Operation::DropCollection)?;
         if let Some(kept) = &*kept {
             let removed = kept.layout.remove_all_but(None);
             removed.map_err(|e| e.during(Operation::DropCollection))?;
@@ -164,19 +161,13 @@ impl Shelf {
     }
 }
 
-impl Kept {
-    fn write(&mut self, change: &Change) -> Result<(), FileError> {
-        let payload = change.to_bytes()?;
-        if !Log::has_room_for(&payload) {
-            return Err(FileError::Io(std::io::ErrorKind::FileTooLarge));
-        }
-        self.log.append(&payload)
+/// What the log says of a change.
+fn payload(change: &Change) -> Result<Vec<u8>, FileError> {
+    let payload = change.to_bytes()?;
+    if !Log::has_room_for(&payload) {
+        return Err(FileError::Io(std::io::ErrorKind::FileTooLarge));
     }
-}
-
-fn given_up(operation: Operation) -> StoreError {
-    let invalid = "the call was given up before its turn came".to_owned();
-    StoreError::new(operation, ErrorKind::Invalid(invalid))
+    Ok(payload)
 }
 
 /// Refuses values of another kind than the spec declares.

@@ -1,6 +1,7 @@
 //! Which files there are, and what each begins with.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use shelfward_core::CollectionName;
@@ -69,8 +70,18 @@ impl Layout {
         ["graph", "data"].map(|part| self.folder.join(format!("{base}.hnsw.{part}")))
     }
 
-    /// Removes all files of the collection but those of a generation. The snapshot goes first, since
-    /// without it the others mean nothing.
+    /// Removes what makes the collection be there; answers whether it was. When this fails, it is as
+    /// there as before.
+    pub(crate) fn remove_snapshot(&self) -> FileResult<bool> {
+        match fs::remove_file(self.snapshot()) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes all files of the collection but those of a generation. Without one, the snapshot goes
+    /// first, on the disk too, since without it the others mean nothing.
     pub(crate) fn remove_all_but(&self, generation: Option<u64>) -> FileResult<()> {
         let mut kept: Vec<PathBuf> = Vec::new();
         if let Some(generation) = generation {
@@ -80,8 +91,8 @@ impl Layout {
                 self.graph(generation),
             ]);
             kept.extend(self.graph_parts(generation));
-        } else if self.snapshot().exists() {
-            fs::remove_file(self.snapshot())?;
+        } else {
+            self.remove_snapshot()?;
             sync_folder(&self.folder)?;
         }
         let begins = format!("{}.", self.name);

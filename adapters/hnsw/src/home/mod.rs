@@ -119,24 +119,26 @@ impl Home {
         }
     }
 
-    /// Drops a collection; one whose files cannot be read too.
+    /// Drops a collection; one whose files cannot be read too. What a drop that failed left of its
+    /// files is removed by the next one.
     pub(crate) fn drop_collection(&self, name: &CollectionName, stop: &Stop) -> Result<bool> {
         let mut shelves = self.open_shelves(Operation::DropCollection)?;
         if let Some(shelf) = shelves.get(name) {
-            shelf.discard(stop).map_err(|e| e.on(name))?;
-            shelves.remove(name);
-            return Ok(true);
+            let ended = shelf.discard(stop).map_err(|e| e.on(name));
+            if shelf.read().discarded {
+                shelves.remove(name);
+            }
+            return ended.map(|()| true);
         }
         let Some(layout) = self.layout(name) else {
             return Ok(false);
         };
         let _gate = stop.commit(Operation::DropCollection)?;
-        if !layout.snapshot().exists() {
-            return Ok(false);
-        }
-        let removed = layout.remove_all_but(None);
-        removed.map_err(|e| e.during(Operation::DropCollection).on(name))?;
-        Ok(true)
+        let removed = layout.remove_snapshot().and_then(|there| {
+            layout.remove_all_but(None)?;
+            Ok(there)
+        });
+        removed.map_err(|e| e.during(Operation::DropCollection).on(name))
     }
 
     pub(crate) fn check_health(&self) -> Result<()> {

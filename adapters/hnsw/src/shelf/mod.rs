@@ -138,12 +138,17 @@ impl Shelf {
     }
 
     /// Removes the collection's files, empties it and marks it for the handles that are still there.
+    ///
+    /// Once the snapshot is removed the collection is gone, be there an error or not: what would be
+    /// written from then on would be lost.
     pub(crate) fn discard(&self, stop: &Stop) -> Result<()> {
         let mut kept = self.writer();
         let _gate = stop.commit(Operation::DropCollection)?;
+        let failed = |e: FileError| e.during(Operation::DropCollection);
+        let mut removed = Ok(());
         if let Some(kept) = &*kept {
-            let removed = kept.layout.remove_all_but(None);
-            removed.map_err(|e| e.during(Operation::DropCollection))?;
+            kept.layout.remove_snapshot().map_err(failed)?;
+            removed = kept.layout.remove_all_but(None).map_err(failed);
         }
         *kept = None;
         let old = {
@@ -157,7 +162,7 @@ impl Shelf {
         };
         self.keeper.ask_to_stop();
         drop(old);
-        Ok(())
+        removed
     }
 }
 

@@ -17,6 +17,7 @@ use shelfward_core::{
 use crate::config::HnswOptions;
 use crate::error::FileError;
 use crate::files::change::Change;
+use crate::files::generation::Generation;
 use crate::files::layout::Layout;
 use crate::files::log::Log;
 use crate::home::closed;
@@ -38,7 +39,7 @@ pub(crate) struct Shelf {
 /// Where a collection is kept, when it is.
 pub(crate) struct Kept {
     layout: Layout,
-    generation: u64,
+    generation: Generation,
     log: Log,
     /// How long the log must be before the next save in the background.
     save_at: u64,

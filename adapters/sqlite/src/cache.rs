@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
 use shelfward_core::{CollectionSpec, ErrorKind, Key, Record, Text, query_words};
 use shelfward_resident::{Rows, RowsOptions};
@@ -12,11 +13,44 @@ use crate::database::held;
 use crate::error::{Job, corrupt};
 use crate::reads::View;
 use crate::record_mapping::{partition_of, parts};
+use crate::schema::Entry;
 
 /// Rows, and the change that they are as of.
 pub(crate) struct Resident {
     pub(crate) rows: Rows,
-    changes: i64,
+    as_of: Change,
+}
+
+/// One change of a collection. The number alone names none: a backup that is brought back into the
+/// file makes other changes of the same numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Change {
+    number: i64,
+    stamp: i64,
+}
+
+impl Change {
+    fn last(entry: &Entry) -> Self {
+        Self {
+            number: entry.changes,
+            stamp: entry.stamp,
+        }
+    }
+
+    /// Whether what the transaction sees came from this change by the changes that it records.
+    fn led_to(self, view: &View<'_>) -> Job<bool> {
+        let entry = view.entry;
+        if self == Self::last(entry) {
+            return Ok(true);
+        }
+        if self.number < entry.pruned || self.number >= entry.changes {
+            return Ok(false);
+        }
+        let sql = format!("SELECT stamp FROM stamps_{} WHERE change = ?", entry.number);
+        let mut statement = view.connection.prepare_cached(&sql)?;
+        let stamp = statement.query_row([self.number], |row| row.get::<_, i64>(0));
+        Ok(stamp.optional()? == Some(self.stamp))
+    }
 }
 
 /// The rows of one collection, loaded by the first search and kept in step by later ones.
@@ -33,7 +67,7 @@ pub(crate) enum Standing<'a> {
     InStep(RwLockReadGuard<'a, Option<Resident>>),
     /// They are newer, so the transaction must be begun anew.
     Ahead,
-    /// They are older, or there are none.
+    /// They are older or of another history, or there are none.
     Behind,
 }
 
@@ -57,13 +91,15 @@ impl Cache {
 
     pub(crate) fn standing(&self, view: &View<'_>) -> Standing<'_> {
         let resident = self.read();
-        let Some(changes) = resident.as_ref().map(|resident| resident.changes) else {
+        let Some(as_of) = resident.as_ref().map(|resident| resident.as_of) else {
             return Standing::Behind;
         };
-        match changes.cmp(&view.entry.changes) {
-            std::cmp::Ordering::Less => Standing::Behind,
-            std::cmp::Ordering::Equal => Standing::InStep(resident),
-            std::cmp::Ordering::Greater => Standing::Ahead,
+        if as_of == Change::last(view.entry) {
+            Standing::InStep(resident)
+        } else if as_of.number > view.entry.changes {
+            Standing::Ahead
+        } else {
+            Standing::Behind
         }
     }
 
@@ -79,18 +115,18 @@ impl Cache {
         view: &View<'_>,
         spec: &Arc<CollectionSpec>,
     ) -> Job<RwLockReadGuard<'_, Option<Resident>>> {
-        let since = self.read().as_ref().map(|resident| resident.changes);
-        let since =
-            since.filter(|since| *since >= view.entry.pruned && *since <= view.entry.changes);
-        if let Some(since) = since {
-            let delta = delta(view, since)?;
+        let as_of = self.read().as_ref().map(|resident| resident.as_of);
+        if let Some(as_of) = as_of
+            && as_of.led_to(view)?
+        {
+            let delta = delta(view, as_of.number)?;
             let mut resident = self.write();
             // Taken out meanwhile, so that a panic leaves none rather than half.
             if let Some(mut taken) = resident.take()
                 && taken.rows.has_room_for(&delta.changed)
             {
                 taken.apply(&delta);
-                taken.changes = view.entry.changes;
+                taken.as_of = Change::last(view.entry);
                 if i64::try_from(taken.rows.len()) == Ok(view.entry.row_count) {
                     *resident = Some(taken);
                     return Ok(RwLockWriteGuard::downgrade(resident));
@@ -169,7 +205,7 @@ fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<Resident> {
     }
     Ok(Resident {
         rows: loaded,
-        changes: entry.changes,
+        as_of: Change::last(entry),
     })
 }
 
@@ -191,7 +227,7 @@ mod tests {
 
     use super::*;
     use crate::database::Stop;
-    use crate::schema::{self, Entry};
+    use crate::schema;
     use crate::writes::Writing;
 
     fn spec() -> Arc<CollectionSpec> {
@@ -293,6 +329,27 @@ mod tests {
                 .map(|held| held.as_ref().unwrap().rows.len())
         });
         assert_eq!(rows.unwrap(), 0);
+    }
+
+    #[test]
+    fn a_change_leads_to_later_ones_of_its_history_alone() {
+        let connection = store();
+        change(&connection, |w| w.upsert(&[record(0, "one")]));
+        let first = Change::last(&entry(&connection));
+        let led_to = |change: Change| with_view(&connection, |view| change.led_to(view)).unwrap();
+        change(&connection, |w| w.upsert(&[record(1, "one")]));
+        assert!(led_to(first) && led_to(Change::last(&entry(&connection))));
+        for (number, stamp) in [(1, first.stamp ^ 1), (2, first.stamp), (3, first.stamp)] {
+            assert!(!led_to(Change { number, stamp }));
+        }
+        // What is too long ago is not known any more.
+        for n in 0..150 {
+            change(&connection, |w| w.upsert(&[record(n, "two")]));
+        }
+        assert!(!led_to(first));
+        let sql = "SELECT count(*) FROM stamps_1";
+        let kept: i64 = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, 150);
     }
 
     #[test]

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
+use shelfward_core::filter::Matcher;
 use shelfward_core::{
     CollectionSpec, Cursor, ErrorKind, Filter, Include, Key, MetadataKey, Page, Scalar,
     StoredRecord, Text,
 };
 
-use crate::error::{Job, corrupt};
+use crate::error::{Fail, Job, corrupt};
 use crate::filter_translation::{Access, Bind, condition, owned};
 use crate::record_mapping::{Parts, partition_value, parts};
 use crate::schema::Entry;
@@ -48,6 +49,7 @@ impl View<'_> {
         }
         let number = self.entry.number;
         let such = condition(within, self.spec, number, Access::ByKey)?;
+        let matcher = Matcher::new(within);
         let sql = format!(
             "SELECT r.* FROM rarray(?) k CROSS JOIN rows_{number} r INDEXED BY rows_{number}_key \
              WHERE r.part = ? AND r.id = k.value AND {}",
@@ -63,7 +65,7 @@ impl View<'_> {
             binds.extend(such.binds.iter().cloned());
             let mut rows = statement.query(params_from_iter(&binds))?;
             while let Some(row) = rows.next()? {
-                let parts = parts(self.spec, row)?;
+                let parts = such_parts(self.spec, row, &matcher)?;
                 found.insert(parts.key.clone(), parts);
             }
         }
@@ -93,6 +95,7 @@ impl View<'_> {
     ) -> Job<Page> {
         // One more than asked tells whether there is a next page.
         let (sql, binds) = self.page(filter, after, limit.saturating_add(1))?;
+        let matcher = Matcher::new(filter);
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(&binds))?;
         let mut records = Vec::new();
@@ -102,7 +105,7 @@ impl View<'_> {
                 more = true;
                 break;
             }
-            records.push(parts(self.spec, row)?.stored(include));
+            records.push(such_parts(self.spec, row, &matcher)?.stored(include));
         }
         let next = (records.last())
             .filter(|_| more)
@@ -156,6 +159,22 @@ impl View<'_> {
         );
         Ok((sql, binds))
     }
+}
+
+/// The parts of a row that a statement found by a filter, looked at by the filter once more: the
+/// tables that statements read of lists have no checksum.
+fn such_parts(spec: &CollectionSpec, row: &Row<'_>, matcher: &Matcher<'_>) -> Job<Parts> {
+    let parts = parts(spec, row)?;
+    if matcher.matches(&parts.metadata) {
+        Ok(parts)
+    } else {
+        Err(found_wrongly())
+    }
+}
+
+/// Why a row that does not match the filter by which it was found is not given out or changed.
+pub(crate) fn found_wrongly() -> Fail {
+    corrupt("a row is found by what it does not hold")
 }
 
 /// Up to so many units their rows are few enough to be put in order for each page.

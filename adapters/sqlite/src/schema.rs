@@ -13,7 +13,7 @@ pub(crate) const VERSION: i32 = 1;
 
 const COLLECTIONS: &str = "CREATE TABLE collections (\
     name TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL UNIQUE, spec TEXT NOT NULL, \
-    generation INTEGER NOT NULL, changes INTEGER NOT NULL, row_count INTEGER NOT NULL, \
+    generation INTEGER NOT NULL, changes INTEGER NOT NULL, stamp INTEGER NOT NULL, row_count INTEGER NOT NULL, \
     row_sum INTEGER NOT NULL, next_row INTEGER NOT NULL, gone INTEGER NOT NULL, \
     pruned INTEGER NOT NULL, crc INTEGER NOT NULL) STRICT, WITHOUT ROWID";
 
@@ -37,6 +37,8 @@ pub(crate) struct Entry {
     pub(crate) generation: i64,
     /// How often it was changed.
     pub(crate) changes: i64,
+    /// Drawn by lot by the last change, so that as many changes of another history are told apart.
+    pub(crate) stamp: i64,
     /// How many rows it has.
     pub(crate) row_count: i64,
     /// The sum of the rows' checksums, without its overflow.
@@ -58,6 +60,7 @@ impl Entry {
             spec: spec_json(spec)?,
             generation,
             changes: 0,
+            stamp: 0,
             row_count: 0,
             row_sum: 0,
             next_row: 1,
@@ -68,8 +71,8 @@ impl Entry {
 
     /// The entry of a name, if there is one.
     pub(crate) fn read(connection: &Connection, name: &CollectionName) -> Job<Option<Self>> {
-        let sql = "SELECT name, number, spec, generation, changes, row_count, row_sum, next_row, \
-                   gone, pruned, crc FROM collections WHERE name = ?";
+        let sql = "SELECT name, number, spec, generation, changes, stamp, row_count, row_sum, \
+                   next_row, gone, pruned, crc FROM collections WHERE name = ?";
         let mut statement = connection.prepare_cached(sql)?;
         let read = statement.query_row([name.as_str()], Self::of).optional()?;
         read.map(Self::checked).transpose()
@@ -77,8 +80,8 @@ impl Entry {
 
     /// Every entry, in the order of the names.
     pub(crate) fn all(connection: &Connection) -> Job<Vec<Self>> {
-        let sql = "SELECT name, number, spec, generation, changes, row_count, row_sum, next_row, \
-                   gone, pruned, crc FROM collections ORDER BY name";
+        let sql = "SELECT name, number, spec, generation, changes, stamp, row_count, row_sum, \
+                   next_row, gone, pruned, crc FROM collections ORDER BY name";
         let mut statement = connection.prepare_cached(sql)?;
         let rows = statement.query_map([], Self::of)?;
         rows.map(|row| Self::checked(row?)).collect()
@@ -91,13 +94,14 @@ impl Entry {
             spec: row.get(2)?,
             generation: row.get(3)?,
             changes: row.get(4)?,
-            row_count: row.get(5)?,
-            row_sum: row.get(6)?,
-            next_row: row.get(7)?,
-            gone: row.get(8)?,
-            pruned: row.get(9)?,
+            stamp: row.get(5)?,
+            row_count: row.get(6)?,
+            row_sum: row.get(7)?,
+            next_row: row.get(8)?,
+            gone: row.get(9)?,
+            pruned: row.get(10)?,
         };
-        Ok((entry, row.get(10)?))
+        Ok((entry, row.get(11)?))
     }
 
     fn checked((entry, crc): (Self, i64)) -> Job<Self> {
@@ -120,6 +124,7 @@ impl Entry {
             self.number,
             self.generation,
             self.changes,
+            self.stamp,
             self.row_count,
             self.row_sum,
             self.next_row,
@@ -134,13 +139,14 @@ impl Entry {
     /// Writes the entry, new or in the place of what is recorded.
     pub(crate) fn write(&self, connection: &Connection) -> Job<()> {
         let sql = "INSERT OR REPLACE INTO collections VALUES (:name, :number, :spec, :generation, \
-                   :changes, :row_count, :row_sum, :next_row, :gone, :pruned, :crc)";
+                   :changes, :stamp, :row_count, :row_sum, :next_row, :gone, :pruned, :crc)";
         connection.prepare_cached(sql)?.execute(named_params! {
             ":name": self.name,
             ":number": self.number,
             ":spec": self.spec,
             ":generation": self.generation,
             ":changes": self.changes,
+            ":stamp": self.stamp,
             ":row_count": self.row_count,
             ":row_sum": self.row_sum,
             ":next_row": self.next_row,
@@ -221,6 +227,10 @@ pub(crate) fn tables(spec: &CollectionSpec, number: i64) -> Vec<String> {
             "CREATE TABLE gone_{number} (change INTEGER NOT NULL, part ANY NOT NULL, \
              id TEXT NOT NULL, PRIMARY KEY (change, part, id)) STRICT, WITHOUT ROWID"
         ),
+        format!(
+            "CREATE TABLE stamps_{number} (change INTEGER PRIMARY KEY, \
+             stamp INTEGER NOT NULL) STRICT"
+        ),
     ];
     // Selectors of writes name the partition and the unit; other filters are served by the rows
     // held in memory, where they search, and look at the rows, where they scan.
@@ -257,7 +267,8 @@ pub(crate) fn make_tables(connection: &Connection, spec: &CollectionSpec, number
 
 pub(crate) fn drop_tables(connection: &Connection, number: i64) -> Job<()> {
     connection.execute_batch(&format!(
-        "DROP TABLE rows_{number}; DROP TABLE elements_{number}; DROP TABLE gone_{number};"
+        "DROP TABLE rows_{number}; DROP TABLE elements_{number}; DROP TABLE gone_{number}; \
+         DROP TABLE stamps_{number};"
     ))?;
     Ok(())
 }

@@ -5,19 +5,25 @@ use std::sync::Arc;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, ToSql, params, params_from_iter};
+use shelfward_core::filter::Matcher;
 use shelfward_core::{
     CollectionSpec, ErrorKind, Expected, Filter, Key, MetadataPatch, Record, Text,
 };
 
 use crate::database::Stop;
 use crate::error::{Job, corrupt};
-use crate::filter_translation::{Access, Bind, condition, owned, text};
+use crate::filter_translation::{Access, condition};
+use crate::metadata_json::metadata_of;
+use crate::reads::found_wrongly;
 use crate::record_mapping::{self, Encoded, bound, partition_value, written};
 use crate::schema::Entry;
 
 /// So many keys of what is gone are kept for readers that hold rows in memory; one that is further
 /// behind reads all rows again.
 const MAX_GONE: i64 = if cfg!(test) { 40 } else { 100_000 };
+
+/// So many stamps of changes are kept; rows in memory that are further behind are read anew.
+const MAX_STAMPS: i64 = if cfg!(test) { 150 } else { 10_000 };
 
 /// One write of a collection. What it changes is recorded by [`Writing::finish`].
 pub(crate) struct Writing<'a> {
@@ -41,6 +47,8 @@ struct Statements {
     insert_element: String,
     delete_elements: String,
     gone: String,
+    stamp: String,
+    forget_stamps: String,
 }
 
 /// A row that is about to go.
@@ -164,19 +172,29 @@ impl<'a> Writing<'a> {
         let number = self.entry.number;
         let such = condition(filter, &self.spec, number, Access::ByFilter)?;
         let sql = format!(
-            "SELECT r.n, r.part, r.id, r.crc FROM rows_{number} r WHERE {}",
+            "SELECT r.n, r.part, r.id, r.crc, r.meta FROM rows_{number} r WHERE {}",
             such.sql
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement.query_map(params_from_iter(&such.binds), |row| {
-            Ok(Row {
+        let mut rows = statement.query(params_from_iter(&such.binds))?;
+        let matcher = Matcher::new(filter);
+        let mut matching = Vec::new();
+        while let Some(row) = rows.next()? {
+            // Once more by what the row itself holds: what statements read of lists has no checksum.
+            let held = row.get_ref(4)?.as_str().ok();
+            let held = held.and_then(|json| metadata_of(json, &self.spec));
+            let held = held.ok_or_else(|| corrupt("a row is damaged"))?;
+            if !matcher.matches(&held) {
+                return Err(found_wrongly());
+            }
+            matching.push(Row {
                 n: row.get(0)?,
                 part: row.get(1)?,
                 id: row.get(2)?,
                 crc: row.get(3)?,
-            })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+            });
+        }
+        Ok(matching)
     }
 
     /// Deletes what a filter matches; answers how many there were.
@@ -209,23 +227,16 @@ impl<'a> Writing<'a> {
     /// Whether a record, looked for within a filter, is as expected.
     pub(crate) fn meets(&self, expected: &Expected, within: &Filter) -> Job<bool> {
         let number = self.entry.number;
-        let such = condition(within, &self.spec, number, Access::ByKey)?;
-        let sql = format!(
-            "SELECT r.* FROM rows_{number} r WHERE r.part = ? AND r.id = ? AND {}",
-            such.sql
-        );
+        let sql = format!("SELECT * FROM rows_{number} WHERE part = ? AND id = ?");
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let part = partition_value(expected.key.partition.as_ref());
-        let key = [part, text(expected.key.id.as_str())];
-        let mut binds: Vec<_> = (key.into_iter())
-            .map(|value| Bind::One(owned(value)))
-            .collect();
-        binds.extend(such.binds);
-        let mut rows = statement.query(params_from_iter(&binds))?;
+        let part = bound(partition_value(expected.key.partition.as_ref()));
+        let mut rows = statement.query(params![part, expected.key.id.as_str()])?;
         let there = match rows.next()? {
             Some(row) => Some(record_mapping::parts(&self.spec, row)?.metadata),
             None => None,
         };
+        // By what the row holds: there is one row, and no table of lists to trust.
+        let there = there.filter(|metadata| within.matches(metadata));
         Ok(expected.is_met_by(there.as_ref()))
     }
 
@@ -292,7 +303,17 @@ impl<'a> Writing<'a> {
             self.prune()?;
         }
         self.entry.changes = self.change;
+        self.entry.stamp = self.stamp()?;
         self.entry.write(self.connection)
+    }
+
+    /// Draws the stamp of this change and keeps it, so that rows in memory that are as of this change
+    /// know the histories that go on from it.
+    fn stamp(&self) -> Job<i64> {
+        let mut forget = self.connection.prepare_cached(&self.sql.forget_stamps)?;
+        forget.execute([self.change - MAX_STAMPS])?;
+        let mut stamp = self.connection.prepare_cached(&self.sql.stamp)?;
+        Ok(stamp.query_row([self.change], |row| row.get(0))?)
     }
 
     /// Forgets the older half of what is gone.
@@ -321,6 +342,10 @@ impl Statements {
             insert_element: format!("INSERT OR IGNORE INTO elements_{number} VALUES (?, ?, ?)"),
             delete_elements: format!("DELETE FROM elements_{number} WHERE n = ?"),
             gone: format!("INSERT OR IGNORE INTO gone_{number} VALUES (?, ?, ?)"),
+            stamp: format!(
+                "INSERT OR REPLACE INTO stamps_{number} VALUES (?, random()) RETURNING stamp"
+            ),
+            forget_stamps: format!("DELETE FROM stamps_{number} WHERE change <= ?"),
         }
     }
 }

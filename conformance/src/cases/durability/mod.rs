@@ -31,6 +31,12 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("durability/spec-comes-back", reopened::spec)
             .kills(&[Fault::ForgetsFields])
             .reopens(),
+        Case::new(
+            "durability/fields-are-added-where-nothing-is",
+            reopened::fields_where_nothing_is,
+        )
+        .kills(&[Fault::ForgetsFields, Fault::ForgetsAll])
+        .reopens(),
         Case::new("durability/answers-are-the-same", answers::answers)
             .kills(&[
                 Fault::ForgetsAll,

@@ -104,6 +104,40 @@ pub(super) async fn spec(context: Context) -> Checked {
     opened.end().await
 }
 
+/// Fields that are added before anything is written, by a collection beside one that holds something.
+pub(super) async fn fields_where_nothing_is(context: Context) -> Checked {
+    let beside = Opened::new(&context, &context.spec()?).await?;
+    let kept = record("kept", 1, "{}")?;
+    beside
+        .collection
+        .upsert(std::slice::from_ref(&kept))
+        .await?;
+    let spec = context.spec()?;
+    beside.store.ensure(&spec).await?;
+    let wider = spec.with_fields([
+        Field::new(MetadataKey::new("added")?, FieldKind::Integer),
+        Field::new(MetadataKey::new("tags")?, FieldKind::TextList),
+    ]);
+    let collection = beside.store.ensure(&wider).await?;
+    let new = record("new", 9, r#"{"added":7,"tags":["x"]}"#)?;
+    collection.upsert(std::slice::from_ref(&new)).await?;
+    let name = beside.collection.spec().name.clone();
+    let opened = beside.with(collection).again().await?;
+    holds(*opened.collection.spec() == wider, || {
+        "a field that was added is not there again".into()
+    })?;
+    opened.holds("under the added fields", &[new]).await?;
+    let filter = field("added").eq(7).and(field("tags").eq("x")).build()?;
+    let leg = Leg::dense([1.0; 4], filter, 20);
+    let found = opened.collection.search(&leg).await?;
+    same_ids("by the added fields", &ids(&found), &["new"])?;
+    opened.store.drop_collection(&wider.name).await?;
+    let collection = opened.store.open(&name).await?;
+    let beside = opened.with(collection);
+    beside.holds("the collection beside it", &[kept]).await?;
+    beside.end().await
+}
+
 /// Six records of two units.
 fn two_units() -> Checked<Vec<Record>> {
     (0_u8..6)

@@ -35,13 +35,19 @@ impl FileError {
     pub(crate) fn during(self, operation: Operation) -> StoreError {
         let kind = match &self {
             Self::Io(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => ErrorKind::Full,
+            Self::Io(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
+                ErrorKind::Denied
+            }
+            Self::Io(io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists) => {
+                ErrorKind::Invalid("a folder is due here, and this is a file".to_owned())
+            }
             Self::Io(_) | Self::Broken => ErrorKind::Engine,
             Self::Corrupt(what) => ErrorKind::Corrupt(what),
             Self::Newer => ErrorKind::Unsupported("reading what a later version of it wrote"),
             Self::Foreign => {
                 ErrorKind::Invalid("the folder holds files that are not this store's".to_owned())
             }
-            Self::Locked => ErrorKind::Unavailable,
+            Self::Locked => ErrorKind::InUse,
         };
         let error = StoreError::new(operation, kind);
         match self {

@@ -281,7 +281,7 @@ impl StoreError {
         match &self.0.kind {
             ErrorKind::Unavailable | ErrorKind::InUse | ErrorKind::Conflict(_) => {
                 Persistence::Temporary
-            },
+            }
             ErrorKind::Unverified => Persistence::Unknown,
             ErrorKind::Timeout(_) | ErrorKind::Engine | ErrorKind::NotYetVisible(_) => {
                 let reads = matches!(

@@ -103,6 +103,14 @@ fn prepare(
     let runtime = runtime()?;
     let suite = Suite::with_processes(store, gaps, &selection, seed, Processes::Real);
     let suite = runtime.block_on(suite)?;
+    // Not run is no proof, and a store that says it keeps what it is given has to prove it.
+    if suite.claims_more_than_it_shows() {
+        return Err(
+            "the store declares that it is durable, and its StoreUnderTest names no place \
+                    where it could be opened again"
+                .into(),
+        );
+    }
     if suite.cases().is_empty() {
         return Err("no case is selected; SHELFWARD_CONFORMANCE_LIST=1 lists them".into());
     }

@@ -126,6 +126,11 @@ impl Suite {
         })
     }
 
+    /// Whether the store declares that it is durable and cannot be opened again to see.
+    pub(crate) fn claims_more_than_it_shows(&self) -> bool {
+        self.capabilities.durable && !self.context.ground().places
+    }
+
     /// The selected cases.
     pub fn cases(&self) -> &[Arc<Case>] {
         &self.cases

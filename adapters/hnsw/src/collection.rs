@@ -1,6 +1,5 @@
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
@@ -13,7 +12,7 @@ use crate::answers::{cursor_at, found, key_of};
 use crate::capabilities::capabilities;
 use crate::files::change::Change;
 use crate::home::Handle;
-use crate::job::blocking;
+use crate::job::{Stop, blocking};
 use crate::shelf::state::State;
 use crate::shelf::{Shelf, check_kinds};
 
@@ -51,13 +50,10 @@ impl HnswCollection {
         read: impl FnOnce(&At, &State) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let at = self.at.clone();
-        blocking(operation, move |dropped| {
+        blocking(operation, move |stop| {
             let state = at.shelf.read();
             at.check_open(operation, &state)?;
-            if dropped.load(Ordering::SeqCst) {
-                // Nobody waits for the answer.
-                return Err(StoreError::new(operation, ErrorKind::Engine));
-            }
+            stop.check(operation)?;
             read(&at, &state)
         })
         .await
@@ -70,8 +66,8 @@ impl HnswCollection {
         prepare: impl FnOnce(&At, &State) -> Result<(Change, T)> + Send + 'static,
     ) -> Result<T> {
         let at = self.at.clone();
-        blocking(operation, move |dropped: &AtomicBool| {
-            let written = at.shelf.change(operation, dropped, |state| {
+        blocking(operation, move |stop: &Stop| {
+            let written = at.shelf.change(operation, stop, |state| {
                 at.check_open(operation, state)?;
                 prepare(&at, state)
             });

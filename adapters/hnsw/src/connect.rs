@@ -11,10 +11,14 @@ pub fn connect(rest: &str) -> Result<HnswStore> {
     match rest {
         ":memory:" => Ok(HnswStore::in_memory()),
         "" => Err(invalid(
-            "an address of this store names a folder, as in hnsw:library",
+            "an address of this store names a folder, as in hnsw:library.hnsw",
         )),
         other if other.starts_with(':') => Err(invalid(
             "of names that begin with a colon, this store knows :memory: alone",
+        )),
+        // Taken for a part of the name, options would make another, empty store.
+        other if other.contains('?') => Err(invalid(
+            "an address of this store has no options; they are given to HnswStore::open",
         )),
         folder => HnswStore::open(folder, HnswOptions::default()),
     }

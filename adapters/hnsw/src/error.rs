@@ -34,13 +34,20 @@ impl FileError {
     /// The port's error for it.
     pub(crate) fn during(self, operation: Operation) -> StoreError {
         let kind = match &self {
+            Self::Io(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => ErrorKind::Full,
+            Self::Io(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
+                ErrorKind::Denied
+            }
+            Self::Io(io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists) => {
+                ErrorKind::Invalid("a folder is due here, and this is a file".to_owned())
+            }
             Self::Io(_) | Self::Broken => ErrorKind::Engine,
             Self::Corrupt(what) => ErrorKind::Corrupt(what),
             Self::Newer => ErrorKind::Unsupported("reading what a later version of it wrote"),
             Self::Foreign => {
                 ErrorKind::Invalid("the folder holds files that are not this store's".to_owned())
             }
-            Self::Locked => ErrorKind::Unavailable,
+            Self::Locked => ErrorKind::InUse,
         };
         let error = StoreError::new(operation, kind);
         match self {
@@ -66,3 +73,27 @@ impl fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_or_a_quota_that_is_full_is_told_as_that_and_nothing_else_is() {
+        let told = |error: io::Error| FileError::from(error).during(Operation::Upsert);
+        let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+        let mut full: Vec<io::Error> = full.map(io::Error::from).into();
+        if cfg!(target_os = "linux") {
+            // ENOSPC and EDQUOT.
+            full.extend([28, 122].map(io::Error::from_raw_os_error));
+        }
+        for error in full {
+            let told = told(error);
+            assert!(matches!(told.kind(), ErrorKind::Full), "{told}");
+        }
+        for other in [io::ErrorKind::PermissionDenied, io::ErrorKind::FileTooLarge] {
+            let told = told(other.into());
+            assert!(matches!(told.kind(), ErrorKind::Engine), "{told}");
+        }
+    }
+}

@@ -137,9 +137,9 @@ impl VectorStore for HnswStore {
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
         let (handle, spec) = (self.handle.clone(), spec.clone());
-        blocking(Operation::Create, move |dropped| {
+        blocking(Operation::Create, move |stop| {
             handle.check_open(Operation::Create)?;
-            handle.home.create(&spec, dropped)
+            handle.home.create(&spec, stop)
         })
         .await
     }
@@ -167,9 +167,9 @@ impl VectorStore for HnswStore {
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
         let (handle, name) = (self.handle.clone(), name.clone());
-        blocking(Operation::DropCollection, move |dropped| {
+        blocking(Operation::DropCollection, move |stop| {
             handle.check_open(Operation::DropCollection)?;
-            handle.home.drop_collection(&name, dropped)
+            handle.home.drop_collection(&name, stop)
         })
         .await
     }

@@ -23,6 +23,15 @@ impl StoreUnderTest for Hnsw {
     async fn open(&self) -> Result<Arc<dyn VectorStore>> {
         Ok(Arc::new(HnswStore::open(self.folder.path(), self.options)?))
     }
+
+    fn place(&self, name: &str) -> Option<String> {
+        let folder = self.folder.path().join(name);
+        Some(folder.to_string_lossy().into_owned())
+    }
+
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+        Ok(Arc::new(HnswStore::open(place, self.options)?))
+    }
 }
 
 fn main() -> ExitCode {

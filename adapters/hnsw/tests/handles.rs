@@ -150,10 +150,7 @@ const FOLDER: &str = "SHELFWARD_HNSW_TEST_FOLDER";
 fn other_process() {
     if let Some(folder) = std::env::var_os(FOLDER) {
         let refused = HnswStore::open(folder, HnswOptions::default()).unwrap_err();
-        assert!(
-            matches!(refused.kind(), ErrorKind::Unavailable),
-            "{refused}"
-        );
+        assert!(matches!(refused.kind(), ErrorKind::InUse), "{refused}");
         println!("refused");
     }
 }
@@ -212,6 +209,53 @@ async fn a_write_that_is_given_up_happened_or_never_does() {
             tokio::task::yield_now().await;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_write_that_is_given_up_does_not_land_later() {
+    give_up_at_many_moments().await;
+}
+
+#[tokio::test]
+async fn a_large_write_that_is_given_up_on_one_thread_does_not_land_later() {
+    give_up_at_many_moments().await;
+}
+
+/// Drops one write at moments from its beginning to beyond its end, and looks when the drop returned.
+async fn give_up_at_many_moments() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = HnswStore::open(folder.path(), HnswOptions::default()).unwrap();
+    store.create(&spec(32, Metric::Dot)).await.unwrap();
+    let bare = VectorStore::open(&store, &name()).await.unwrap().unwrap();
+    let mut dice = Dice(3);
+    let records: Vec<Record> = (0..2_000)
+        .map(|n| record(&format!("{n:04}"), &dice.vector(32), "u", n))
+        .collect();
+    let began = Instant::now();
+    bare.upsert(&records).await.unwrap();
+    let whole = began.elapsed();
+    let everything = Filter::everything();
+    let count = async || bare.count(&everything).await.unwrap().exact().unwrap();
+    let mut given_up = 0;
+    for moment in 0..40 {
+        bare.delete_all().await.unwrap();
+        let written = tokio::time::timeout(whole * moment / 32, bare.upsert(&records)).await;
+        let at_once = count().await;
+        // Its turn comes when the other one is over.
+        bare.delete(&[key("absent")]).await.unwrap();
+        assert_eq!(count().await, at_once, "given up at {moment}/32");
+        match written {
+            Ok(written) => {
+                written.unwrap();
+                assert_eq!(at_once, 2_000);
+            }
+            Err(_) => {
+                assert!(at_once == 0 || at_once == 2_000, "{at_once}");
+                given_up += 1;
+            }
+        }
+    }
+    assert!(given_up > 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -263,3 +263,46 @@ async fn zero_vectors_and_very_long_ones_have_their_place_where_they_are_legal()
         }
     }
 }
+
+/// Half of the vectors are equal but for the signs of their zeros: one node, and not a knot of a
+/// thousand that leads nowhere else.
+#[tokio::test(flavor = "multi_thread")]
+async fn signed_zeros_do_not_cut_a_graph() {
+    let store = HnswStore::in_memory_with(graph_always()).unwrap();
+    let collection = collection(&store, &spec(24, Metric::Euclidean)).await;
+    let mut dice = Dice(3);
+    let numbers: Vec<usize> = (0..3_000).collect();
+    let vectors: Vec<Vec<f32>> = numbers
+        .iter()
+        .map(|n| {
+            if n % 2 == 1 {
+                return dice.vector(24);
+            }
+            let mut vector: Vec<f32> = (0..24).map(|_| [0.0, -0.0][dice.below(2)]).collect();
+            vector[0] = 0.5;
+            vector
+        })
+        .collect();
+    let mut held = Held::new();
+    write(&collection, &mut held, &mut dice, &numbers, &vectors).await;
+    store.settle().await.unwrap();
+    let others: Held = held
+        .into_iter()
+        .filter(|(_, (vector, _))| vector[1] != 0.0)
+        .collect();
+    let mut found = 0;
+    for _ in 0..50 {
+        // Far from the one point, so that all of the nearest are others.
+        let mut query = dice.vector(24);
+        query[0] = -1.0;
+        let score = |vector: &[f32]| score(Metric::Euclidean, vector, &query);
+        let mut truth: Vec<(&String, f64)> = (others.iter())
+            .map(|(id, (vector, _))| (id, score(vector)))
+            .collect();
+        truth.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let truth: HashSet<&String> = truth.iter().take(10).map(|(id, _)| *id).collect();
+        let ids = ids(&collection, &query, Filter::everything(), 10).await;
+        found += ids.iter().filter(|id| truth.contains(id)).count();
+    }
+    assert!(found > 450, "{found} of 500");
+}

@@ -5,7 +5,8 @@ use shelfward_core::filter::Matcher;
 use shelfward_core::{
     Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Found,
     Hit, Include, Key, Leg, Metadata, MetadataError, MetadataPatch, NarrowFilter, Operation, Page,
-    Record, Replaced, Result, Scalar, StoreError, StoredRecord, Text, WriteOrder, async_trait,
+    Record, Replaced, Result, Scalar, StoreError, StoredRecord, Text, VectorProblem, WriteOrder,
+    async_trait,
 };
 use shelfward_resident::{RoaringBitmap, Rows, RowsOptions, Slot, TooManyExpansions};
 
@@ -139,6 +140,11 @@ impl MemoryCollection {
                 max: u64::from(u32::MAX) - 1,
             };
             return Err(self.error(operation, full));
+        }
+        let width = self.spec.width;
+        let mut given = records.iter().map(|record| record.vector.len());
+        if let Some(given) = given.find(|given| u32::try_from(*given) != Ok(width)) {
+            return Err(self.error(operation, VectorProblem::Width { given, width }));
         }
         if !Arc::ptr_eq(rows.spec(), &self.spec) {
             for record in records {

@@ -90,9 +90,10 @@ pub(crate) struct Call<'a> {
 
 impl Database {
     pub(crate) fn open_file(path: &Path, options: SqliteOptions) -> Job<Self> {
-        let connection = file::open(path, &options)?;
-        // Readers are opened later, when the process may stand in another folder.
+        // Readers are opened later, when the process may stand in another folder. And whole paths are
+        // never taken for what begins with `file:`.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let connection = file::open(&path, &options)?;
         Ok(Self::over(Some(path), options, connection))
     }
 

@@ -99,7 +99,8 @@ fn kind_of(error: &rusqlite::Error, waited: Duration) -> ErrorKind {
         | rusqlite::Error::SqlInputError { error: failure, .. } => match failure.code {
             DatabaseBusy | DatabaseLocked => ErrorKind::Timeout(waited),
             DiskFull => ErrorKind::Full,
-            DatabaseCorrupt | NotADatabase => ErrorKind::Corrupt("the file is damaged"),
+            DatabaseCorrupt => ErrorKind::Corrupt("the file is damaged"),
+            NotADatabase => ErrorKind::Corrupt("the file is no database of SQLite"),
             // The tables accept whatever a sound store writes.
             ConstraintViolation | TypeMismatch => {
                 ErrorKind::Corrupt("the tables contradict themselves")

@@ -136,6 +136,9 @@ pub enum ErrorKind {
     /// The store cannot be reached or is overloaded.
     #[error("the store is unavailable")]
     Unavailable,
+    /// The store serves one process at a time, and another one has it open.
+    #[error("another process has the store open, which serves one at a time; end that one first")]
+    InUse,
     /// The store did not answer in time.
     #[error("the store did not answer within {} ms", .0.as_millis())]
     Timeout(Duration),
@@ -276,7 +279,9 @@ impl StoreError {
     /// Whether the same call may do better later.
     pub fn persistence(&self) -> Persistence {
         match &self.0.kind {
-            ErrorKind::Unavailable | ErrorKind::Conflict(_) => Persistence::Temporary,
+            ErrorKind::Unavailable | ErrorKind::InUse | ErrorKind::Conflict(_) => {
+                Persistence::Temporary
+            }
             ErrorKind::Unverified => Persistence::Unknown,
             ErrorKind::Timeout(_) | ErrorKind::Engine | ErrorKind::NotYetVisible(_) => {
                 let reads = matches!(

@@ -1,4 +1,7 @@
+use std::collections::BTreeMap;
+
 use comfy_table::{Table, presets};
+use shelfward_conformance::Verdict;
 use shelfward_conformance::report::Report;
 
 /// Prints the cases as expected by store and group, and every case that is not.
@@ -12,28 +15,37 @@ pub(super) fn table(reports: &[Report]) {
     table.set_header(["group"].into_iter().chain(stores));
     for group in groups {
         let cells = reports.iter().map(|report| {
-            let cases: Vec<_> = report
-                .cases
-                .iter()
-                .filter(|case| case.group == group)
+            let of_group = report.cases.iter().filter(|case| case.group == group);
+            // What was not run is neither.
+            let ran: Vec<_> = of_group
+                .filter(|case| case.verdict != Verdict::NotRun)
                 .collect();
-            let good = cases.iter().filter(|case| case.as_expected()).count();
-            format!("{good}/{}", cases.len())
+            let good = ran.iter().filter(|case| case.as_expected()).count();
+            format!("{good}/{}", ran.len())
         });
         table.add_row([group.to_owned()].into_iter().chain(cells));
     }
     println!("{table}");
     for report in reports {
         let (mut good, mut gaps) = (0, 0);
+        let mut not_run: BTreeMap<&str, usize> = BTreeMap::new();
         for case in &report.cases {
-            good += usize::from(case.as_expected());
             gaps += usize::from(case.known_gap.is_some());
+            if case.verdict == Verdict::NotRun {
+                *not_run.entry(&case.message).or_default() += 1;
+            } else {
+                good += usize::from(case.as_expected());
+            }
         }
-        let bad = report.cases.len() - good;
+        let bad = report.unexpected().count();
+        let left: usize = not_run.values().sum();
         println!(
-            "{}: {good} as expected ({gaps} known gaps), {bad} not, seed {}",
+            "{}: {good} as expected ({gaps} known gaps), {bad} not, {left} not run, seed {}",
             report.store, report.seed
         );
+        for (why, cases) in not_run {
+            println!("  {cases} not run: {why}");
+        }
         for case in report.unexpected() {
             println!(
                 "  {} {}, expected {}: {}",

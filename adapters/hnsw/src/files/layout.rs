@@ -1,11 +1,13 @@
 //! Which files there are, and what each begins with.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use shelfward_core::CollectionName;
 
 use super::bytes::{Put, Take};
+use super::generation::Generation;
 use crate::error::{FileError, FileResult};
 
 /// The version of the format that this code writes, and the latest that it reads.
@@ -49,29 +51,39 @@ impl Layout {
         self.file("snapshot-in-writing")
     }
 
-    pub(crate) fn log(&self, generation: u64) -> PathBuf {
-        self.file(&format!("{generation}.log"))
+    pub(crate) fn log(&self, generation: Generation) -> PathBuf {
+        self.file(&format!("{}.log", generation.number))
     }
 
     /// The nodes of the saved graph, and the checksums of its files.
-    pub(crate) fn graph(&self, generation: u64) -> PathBuf {
-        self.file(&format!("{generation}.graph"))
+    pub(crate) fn graph(&self, generation: Generation) -> PathBuf {
+        self.file(&format!("{}.graph", generation.number))
     }
 
     /// What the names of the files that the graph itself is saved in begin with.
-    pub(crate) fn graph_base(&self, generation: u64) -> String {
-        format!("{}.{generation}", self.name)
+    pub(crate) fn graph_base(&self, generation: Generation) -> String {
+        format!("{}.{}", self.name, generation.number)
     }
 
     /// The files that the graph itself is saved in: its links, and its vectors.
-    pub(crate) fn graph_parts(&self, generation: u64) -> [PathBuf; 2] {
+    pub(crate) fn graph_parts(&self, generation: Generation) -> [PathBuf; 2] {
         let base = self.graph_base(generation);
         ["graph", "data"].map(|part| self.folder.join(format!("{base}.hnsw.{part}")))
     }
 
-    /// Removes all files of the collection but those of a generation. The snapshot goes first, since
-    /// without it the others mean nothing.
-    pub(crate) fn remove_all_but(&self, generation: Option<u64>) -> FileResult<()> {
+    /// Removes what makes the collection be there; answers whether it was. When this fails, it is as
+    /// there as before.
+    pub(crate) fn remove_snapshot(&self) -> FileResult<bool> {
+        match fs::remove_file(self.snapshot()) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes all files of the collection but those of a generation. Without one, the snapshot goes
+    /// first, on the disk too, since without it the others mean nothing.
+    pub(crate) fn remove_all_but(&self, generation: Option<Generation>) -> FileResult<()> {
         let mut kept: Vec<PathBuf> = Vec::new();
         if let Some(generation) = generation {
             kept.extend([
@@ -80,8 +92,8 @@ impl Layout {
                 self.graph(generation),
             ]);
             kept.extend(self.graph_parts(generation));
-        } else if self.snapshot().exists() {
-            fs::remove_file(self.snapshot())?;
+        } else {
+            self.remove_snapshot()?;
             sync_folder(&self.folder)?;
         }
         let begins = format!("{}.", self.name);

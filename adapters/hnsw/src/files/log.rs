@@ -11,6 +11,7 @@ use std::path::Path;
 
 use super::bytes::{Put, Take};
 use super::frame::{Frames, Kind, Next, framed};
+use super::generation::Generation;
 use super::layout::{head_of, sync_folder, take_head};
 use crate::error::{FileError, FileResult};
 
@@ -30,11 +31,11 @@ pub(crate) struct Log {
 
 impl Log {
     /// Makes an empty log, on the disk when this returns.
-    pub(crate) fn create(path: &Path, generation: u64, sync: bool) -> FileResult<Self> {
-        let [a, b, c, d, ..] = RandomState::new().hash_one(generation).to_le_bytes();
+    pub(crate) fn create(path: &Path, generation: Generation, sync: bool) -> FileResult<Self> {
+        let [a, b, c, d, ..] = RandomState::new().hash_one(generation.number).to_le_bytes();
         let salt = u32::from_le_bytes([a, b, c, d]);
         let mut head = head_of(WHAT);
-        head.put_u64(generation);
+        generation.put(&mut head);
         head.put_u32(salt);
         let bytes = framed(Kind::Head, 0, 0, &head).ok_or(FileError::Broken)?;
         let mut file = OpenOptions::new()
@@ -57,7 +58,7 @@ impl Log {
     /// Reads a log, hands over each write, and goes on behind the last whole one.
     pub(crate) fn open(
         path: &Path,
-        generation: u64,
+        generation: Generation,
         sync: bool,
         mut replay: impl FnMut(&[u8]) -> FileResult<()>,
     ) -> FileResult<Self> {
@@ -67,8 +68,10 @@ impl Log {
         let head = frames.expect(Kind::Head, NO_HEAD)?;
         let mut from = Take::new(&head.payload);
         take_head(&mut from, WHAT)?;
-        if from.u64()? != generation {
-            return Err(FileError::Corrupt("the log is of another generation"));
+        if Generation::take(&mut from)? != generation {
+            return Err(FileError::Corrupt(
+                "the log is of another collection or generation",
+            ));
         }
         frames.salt = from.u32()?;
         let mut next_number = 1;
@@ -169,7 +172,7 @@ impl Log {
 }
 
 /// Makes the log of a generation, and waits for its name too.
-pub(crate) fn create_beside(path: &Path, generation: u64, sync: bool) -> FileResult<Log> {
+pub(crate) fn create_beside(path: &Path, generation: Generation, sync: bool) -> FileResult<Log> {
     let log = Log::create(path, generation, sync)?;
     if let Some(folder) = path.parent() {
         sync_folder(folder)?;

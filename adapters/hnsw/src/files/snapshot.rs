@@ -9,6 +9,7 @@ use shelfward_core::CollectionSpec;
 use super::bytes::{Put, Take};
 use super::change::{Written, spec_from_bytes, spec_to_bytes, take_written};
 use super::frame::{Frames, Kind, Next, framed};
+use super::generation::Generation;
 use super::layout::{head_of, take_head};
 use crate::error::{FileError, FileResult};
 use crate::record_mapping::{Parts, put_record};
@@ -28,7 +29,11 @@ pub(crate) struct SnapshotWriter {
 }
 
 impl SnapshotWriter {
-    pub(crate) fn create(path: &Path, generation: u64, spec: &CollectionSpec) -> FileResult<Self> {
+    pub(crate) fn create(
+        path: &Path,
+        generation: Generation,
+        spec: &CollectionSpec,
+    ) -> FileResult<Self> {
         let mut writer = Self {
             file: File::create(path)?,
             number: 0,
@@ -37,7 +42,7 @@ impl SnapshotWriter {
             length: 0,
         };
         let mut head = head_of(WHAT);
-        head.put_u64(generation);
+        generation.put(&mut head);
         head.put_bytes(&spec_to_bytes(spec)?);
         writer.write(Kind::Head, &head)?;
         Ok(writer)
@@ -88,7 +93,7 @@ impl SnapshotWriter {
 /// A snapshot while it is read.
 pub(crate) struct Snapshot {
     frames: Frames,
-    pub(crate) generation: u64,
+    pub(crate) generation: Generation,
     pub(crate) spec: CollectionSpec,
 }
 
@@ -102,7 +107,7 @@ impl Snapshot {
         take_head(&mut from, WHAT)?;
         Ok(Self {
             frames,
-            generation: from.u64()?,
+            generation: Generation::take(&mut from)?,
             spec: spec_from_bytes(from.bytes()?)?,
         })
     }

@@ -12,6 +12,7 @@ use shelfward_core::{CollectionName, CollectionSpec, Operation, Result};
 use crate::config::HnswOptions;
 use crate::error::FileResult;
 use crate::files::layout::{Layout, collections};
+use crate::job::Stop;
 use crate::shelf::Shelf;
 use folder::Folder;
 pub(crate) use place::{Handle, closed};
@@ -61,17 +62,15 @@ impl Home {
     }
 
     /// Creates a collection, or adds the fields that an equal one lacks.
-    pub(crate) fn create(&self, spec: &CollectionSpec, dropped: &AtomicBool) -> Result<()> {
+    pub(crate) fn create(&self, spec: &CollectionSpec, stop: &Stop) -> Result<()> {
         let operation = Operation::Create;
         let failed = |e: crate::error::FileError| e.during(operation).on(&spec.name);
         let mut shelves = self.open_shelves(operation)?;
         if let Some(shelf) = self.find(&mut shelves, &spec.name).map_err(failed)? {
             drop(shelves);
-            return shelf.add_fields(spec, dropped);
+            return shelf.add_fields(spec, stop);
         }
-        if dropped.load(Ordering::SeqCst) {
-            return Ok(());
-        }
+        let _gate = stop.commit(operation)?;
         let shelf = match self.layout(&spec.name) {
             Some(layout) => Shelf::create(layout, spec.clone(), self.options).map_err(failed)?,
             None => Shelf::in_memory(spec.clone(), self.options),
@@ -120,27 +119,26 @@ impl Home {
         }
     }
 
-    /// Drops a collection; one whose files cannot be read too.
-    pub(crate) fn drop_collection(
-        &self,
-        name: &CollectionName,
-        dropped: &AtomicBool,
-    ) -> Result<bool> {
+    /// Drops a collection; one whose files cannot be read too. What a drop that failed left of its
+    /// files is removed by the next one.
+    pub(crate) fn drop_collection(&self, name: &CollectionName, stop: &Stop) -> Result<bool> {
         let mut shelves = self.open_shelves(Operation::DropCollection)?;
         if let Some(shelf) = shelves.get(name) {
-            shelf.discard(dropped).map_err(|e| e.on(name))?;
-            shelves.remove(name);
-            return Ok(true);
+            let ended = shelf.discard(stop).map_err(|e| e.on(name));
+            if shelf.read().discarded {
+                shelves.remove(name);
+            }
+            return ended.map(|()| true);
         }
         let Some(layout) = self.layout(name) else {
             return Ok(false);
         };
-        if dropped.load(Ordering::SeqCst) || !layout.snapshot().exists() {
-            return Ok(false);
-        }
-        let removed = layout.remove_all_but(None);
-        removed.map_err(|e| e.during(Operation::DropCollection).on(name))?;
-        Ok(true)
+        let _gate = stop.commit(Operation::DropCollection)?;
+        let removed = layout.remove_snapshot().and_then(|there| {
+            layout.remove_all_but(None)?;
+            Ok(there)
+        });
+        removed.map_err(|e| e.during(Operation::DropCollection).on(name))
     }
 
     pub(crate) fn check_health(&self) -> Result<()> {

@@ -12,6 +12,7 @@ use super::space::Space;
 use crate::error::{FileError, FileResult};
 use crate::files::bytes::{Put, Take};
 use crate::files::frame::{Frames, Kind, Next, framed};
+use crate::files::generation::Generation;
 use crate::files::layout::{Layout, head_of, take_head};
 
 const WHAT: &str = "graph";
@@ -26,7 +27,7 @@ pub(crate) struct Saved {
 /// Saves a graph beside the snapshot of a generation.
 pub(crate) fn save<'a>(
     layout: &Layout,
-    generation: u64,
+    generation: Generation,
     graph: &Graph,
     space: &Space,
     nodes: impl ExactSizeIterator<Item = Vec<u32>> + 'a,
@@ -41,7 +42,7 @@ pub(crate) fn save<'a>(
 
     let shape = graph.shape();
     let mut head = head_of(WHAT);
-    head.put_u64(generation);
+    generation.put(&mut head);
     head.put_length(shape.m);
     head.put_length(shape.ef_construction);
     head.put_length(shape.dimensions);
@@ -75,7 +76,7 @@ const UNLIKE: FileError = FileError::Corrupt("the saved graph is not the one des
 /// Any error means that there is none to be had, and that one is to be built from the vectors.
 pub(crate) fn load(
     layout: &Layout,
-    generation: u64,
+    generation: Generation,
     metric: Metric,
     width: usize,
     shape: impl FnOnce(usize) -> Shape,
@@ -84,7 +85,7 @@ pub(crate) fn load(
     let head = frames.expect(Kind::Head, "the saved graph does not begin as one")?;
     let mut from = Take::new(&head.payload);
     take_head(&mut from, WHAT)?;
-    if from.u64()? != generation {
+    if Generation::take(&mut from)? != generation {
         return Err(UNLIKE);
     }
     let mut number = || from.length(0);

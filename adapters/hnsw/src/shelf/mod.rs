@@ -7,7 +7,7 @@ pub(crate) mod search;
 pub(crate) mod state;
 mod work;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use shelfward_core::{
@@ -17,9 +17,11 @@ use shelfward_core::{
 use crate::config::HnswOptions;
 use crate::error::FileError;
 use crate::files::change::Change;
+use crate::files::generation::Generation;
 use crate::files::layout::Layout;
 use crate::files::log::Log;
 use crate::home::closed;
+use crate::job::Stop;
 use keeper::Keeper;
 use state::State;
 
@@ -37,7 +39,7 @@ pub(crate) struct Shelf {
 /// Where a collection is kept, when it is.
 pub(crate) struct Kept {
     layout: Layout,
-    generation: u64,
+    generation: Generation,
     log: Log,
     /// How long the log must be before the next save in the background.
     save_at: u64,
@@ -81,14 +83,11 @@ impl Shelf {
     pub(crate) fn change<T>(
         self: &Arc<Self>,
         operation: Operation,
-        dropped: &AtomicBool,
+        stop: &Stop,
         prepare: impl FnOnce(&State) -> Result<(Change, T)>,
     ) -> Result<T> {
         let mut kept = self.writer();
-        // In its turn, and nobody waits for it any more: it does not happen.
-        if dropped.load(Ordering::SeqCst) {
-            return Err(given_up(operation));
-        }
+        stop.check(operation)?;
         let (change, answer) = {
             let state = self.read();
             if state.shut {
@@ -99,11 +98,16 @@ impl Shelf {
         if change.is_nothing() {
             return Ok(answer);
         }
-        if let Some(kept) = &mut *kept {
-            let written = kept.write(&change);
+        let payload = kept.is_some().then(|| payload(&change)).transpose();
+        let payload = payload.map_err(|e| e.during(operation))?;
+        // Looked at once more: preparing it may have taken long. From here on it happens.
+        let gate = stop.commit(operation)?;
+        if let (Some(kept), Some(payload)) = (&mut *kept, payload) {
+            let written = kept.log.append(&payload);
             written.map_err(|e| e.during(operation))?;
         }
         let old = self.write().apply(&change);
+        drop(gate);
         drop(kept);
         drop(old);
         self.look_after();
@@ -111,12 +115,8 @@ impl Shelf {
     }
 
     /// Adds the fields that an equal spec declares and this lacks, if what is stored keeps to them.
-    pub(crate) fn add_fields(
-        self: &Arc<Self>,
-        asked: &CollectionSpec,
-        dropped: &AtomicBool,
-    ) -> Result<()> {
-        self.change(Operation::Create, dropped, |state| {
+    pub(crate) fn add_fields(self: &Arc<Self>, asked: &CollectionSpec, stop: &Stop) -> Result<()> {
+        self.change(Operation::Create, stop, |state| {
             let refuse = |kind: ErrorKind| StoreError::new(Operation::Create, kind).on(&asked.name);
             let held = state.rows.spec();
             held.check_serves(asked).map_err(|e| refuse(e.into()))?;
@@ -139,14 +139,17 @@ impl Shelf {
     }
 
     /// Removes the collection's files, empties it and marks it for the handles that are still there.
-    pub(crate) fn discard(&self, dropped: &AtomicBool) -> Result<()> {
+    ///
+    /// Once the snapshot is removed the collection is gone, be there an error or not: what would be
+    /// written from then on would be lost.
+    pub(crate) fn discard(&self, stop: &Stop) -> Result<()> {
         let mut kept = self.writer();
-        if dropped.load(Ordering::SeqCst) {
-            return Err(given_up(Operation::DropCollection));
-        }
+        let _gate = stop.commit(Operation::DropCollection)?;
+        let failed = |e: FileError| e.during(Operation::DropCollection);
+        let mut removed = Ok(());
         if let Some(kept) = &*kept {
-            let removed = kept.layout.remove_all_but(None);
-            removed.map_err(|e| e.during(Operation::DropCollection))?;
+            kept.layout.remove_snapshot().map_err(failed)?;
+            removed = kept.layout.remove_all_but(None).map_err(failed);
         }
         *kept = None;
         let old = {
@@ -160,23 +163,17 @@ impl Shelf {
         };
         self.keeper.ask_to_stop();
         drop(old);
-        Ok(())
+        removed
     }
 }
 
-impl Kept {
-    fn write(&mut self, change: &Change) -> Result<(), FileError> {
-        let payload = change.to_bytes()?;
-        if !Log::has_room_for(&payload) {
-            return Err(FileError::Io(std::io::ErrorKind::FileTooLarge));
-        }
-        self.log.append(&payload)
+/// What the log says of a change.
+fn payload(change: &Change) -> Result<Vec<u8>, FileError> {
+    let payload = change.to_bytes()?;
+    if !Log::has_room_for(&payload) {
+        return Err(FileError::Io(std::io::ErrorKind::FileTooLarge));
     }
-}
-
-fn given_up(operation: Operation) -> StoreError {
-    let invalid = "the call was given up before its turn came".to_owned();
-    StoreError::new(operation, ErrorKind::Invalid(invalid))
+    Ok(payload)
 }
 
 /// Refuses values of another kind than the spec declares.

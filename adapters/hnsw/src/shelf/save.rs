@@ -13,6 +13,7 @@ use super::{Kept, Shelf};
 use crate::config::HnswOptions;
 use crate::error::{FileError, FileResult};
 use crate::files::change::Change;
+use crate::files::generation::Generation;
 use crate::files::layout::{Layout, sync_folder};
 use crate::files::log::{Log, create_beside};
 use crate::files::snapshot::{Snapshot, SnapshotWriter};
@@ -32,7 +33,7 @@ impl Shelf {
     ) -> FileResult<Self> {
         // What is left of one that was dropped while the process was killed.
         layout.remove_all_but(None)?;
-        let generation = 1;
+        let generation = Generation::first();
         let snapshot = SnapshotWriter::create(&layout.snapshot_in_writing(), generation, &spec)?;
         let snapshot_length = snapshot.finish()?;
         let log = create_beside(&layout.log(generation), generation, options.sync)?;
@@ -148,7 +149,7 @@ impl Shelf {
     }
 
     fn save_next(&self, kept: &mut Kept) -> FileResult<()> {
-        let generation = kept.generation.saturating_add(1);
+        let generation = kept.generation.next();
         let layout = &kept.layout;
         let (snapshot_length, places) = self.write_snapshot(layout, generation)?;
         let saved_nodes = self.write_graph(layout, generation, &places);
@@ -178,7 +179,7 @@ impl Shelf {
     fn write_snapshot(
         &self,
         layout: &Layout,
-        generation: u64,
+        generation: Generation,
     ) -> FileResult<(u64, HashMap<Slot, u32>)> {
         let spec = self.read().rows.spec().clone();
         let mut writer = SnapshotWriter::create(&layout.snapshot_in_writing(), generation, &spec)?;
@@ -220,7 +221,7 @@ impl Shelf {
     fn write_graph(
         &self,
         layout: &Layout,
-        generation: u64,
+        generation: Generation,
         places: &HashMap<Slot, u32>,
     ) -> Option<usize> {
         let (graph, space, nodes) = {
@@ -251,7 +252,7 @@ impl Shelf {
 impl Kept {
     fn new(
         layout: Layout,
-        generation: u64,
+        generation: Generation,
         log: Log,
         snapshot_length: u64,
         options: &HnswOptions,

@@ -132,3 +132,15 @@ pub async fn all(collection: &Arc<dyn Collection>) -> Vec<shelfward_core::Stored
         .unwrap();
     page.records
 }
+
+/// The files of a folder, as a kill leaves them.
+pub fn copied(from: &std::path::Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+        }
+    }
+    copy
+}

@@ -28,6 +28,12 @@ async fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
+            // What lies under it often says more.
+            let mut under = error.source();
+            while let Some(cause) = under {
+                eprintln!("  because: {cause}");
+                under = cause.source();
+            }
             ExitCode::FAILURE
         }
     }

@@ -6,9 +6,9 @@ mod support;
 
 use shelfward_core::filter::key;
 use shelfward_core::{
-    CollectionSpec, Cursor, ErrorKind, Expected, Field, FieldKind, Filter, Include, Key, Metadata,
-    MetadataKey, MetadataPatch, Metric, Record, Scalar, Store, StoreError, Text, Value,
-    VectorStore,
+    CollectionName, CollectionSpec, Cursor, ErrorKind, Expected, Field, FieldKind, Filter, Include,
+    Key, Metadata, MetadataKey, MetadataPatch, Metric, Record, Scalar, Store, StoreError, Text,
+    Value, VectorStore,
 };
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
 use support::{
@@ -327,4 +327,63 @@ async fn a_scan_goes_on_where_it_was_through_changes() {
         .scan(&Filter::everything(), Some(&foreign), 2, Include::METADATA)
         .await;
     assert!(refused.unwrap_err().is_refusal());
+}
+
+#[tokio::test]
+async fn fields_are_added_to_a_collection_without_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("empty.db");
+    let store = open(&path);
+    let early = collection(&store).await;
+    let beside = CollectionSpec::new(
+        CollectionName::new("other").unwrap(),
+        1,
+        Metric::Dot,
+        "none",
+    );
+    let beside = store.ensure(&beside).await.unwrap();
+    beside.upsert(&[bare("kept")]).await.unwrap();
+    let added = Field::new(MetadataKey::new("more").unwrap(), FieldKind::Text);
+    let wider = spec().with_fields([added]);
+    store.ensure(&wider).await.unwrap();
+    early.upsert(&source("t", "s", 3, 0)).await.unwrap();
+    store.close().await.unwrap();
+    let store = open(&path);
+    let again = store.open(&name()).await.unwrap();
+    assert_eq!(*again.spec(), wider);
+    assert_eq!(rows(&*again).await, 3);
+    let beside = store.open(&beside.spec().name).await.unwrap();
+    assert_eq!(rows(&*beside).await, 1);
+}
+
+#[tokio::test]
+async fn a_collection_made_anew_by_another_store_is_not_mixed_with_the_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("anew.db");
+    let (a, b) = (open(&path), open(&path));
+    let leg = dense(of_tenant("t"), 10);
+    let old = collection(&a).await;
+    old.upsert(&source("t", "s", 5, 0)).await.unwrap();
+    assert_eq!(old.search(&leg).await.unwrap().hits.len(), 5);
+    // Its tables take the number of the old ones.
+    b.drop_collection(&name()).await.unwrap();
+    let new = collection(&b).await;
+    new.upsert(&source("t", "s", 2, 1)).await.unwrap();
+    assert!(is_stale(&old.search(&leg).await.unwrap_err()));
+    let late = old.upsert(&source("t", "s", 2, 1)).await;
+    assert!(is_stale(&late.unwrap_err()));
+    let again = a.open(&name()).await.unwrap();
+    for handle in [&new, &again] {
+        assert_eq!(handle.search(&leg).await.unwrap().hits.len(), 2);
+    }
+    // With fields added, old handles read and search the tables that hold them.
+    let added = Field::new(MetadataKey::new("more").unwrap(), FieldKind::Text);
+    let wide = b.ensure(&spec().with_fields([added])).await.unwrap();
+    wide.upsert(&source("t", "z", 2, 1)).await.unwrap();
+    for handle in [&new, &again, &wide] {
+        assert_eq!(handle.search(&leg).await.unwrap().hits.len(), 4);
+    }
+    let without = key("more").exists(false).build().unwrap();
+    let found = wide.search(&dense(without, 10)).await.unwrap();
+    assert_eq!(found.hits.len(), 4);
 }

@@ -286,6 +286,8 @@ async fn signed_zeros_do_not_cut_a_graph() {
     let mut held = Held::new();
     write(&collection, &mut held, &mut dice, &numbers, &vectors).await;
     store.settle().await.unwrap();
+    let report = store.graph(&name()).await.unwrap().unwrap();
+    assert_eq!(report.nodes, 1_501);
     let others: Held = held
         .into_iter()
         .filter(|(_, (vector, _))| vector[1] != 0.0)

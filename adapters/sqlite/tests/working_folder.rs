@@ -13,6 +13,9 @@ async fn a_relative_path_is_that_of_the_moment_of_opening() {
     let backup = tempfile::tempdir().unwrap();
     let first = std::env::current_dir().unwrap();
     std::env::set_current_dir(live.path()).unwrap();
+    // A name is a name, whatever else SQLite could take it for.
+    drop(open(Path::new("file:odd%20name.db")));
+    assert!(live.path().join("file:odd%20name.db").is_file());
     let store = open(Path::new("library.db"));
     let c = collection(&store).await;
     c.upsert(&source("t", "s", 2, 0)).await.unwrap();

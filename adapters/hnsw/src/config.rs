@@ -14,7 +14,7 @@ pub struct HnswOptions {
     /// Candidates that a search of the graph brings at least. Default 128.
     pub ef_search: usize,
     /// A collection of fewer records has no graph: each search looks at every record.
-    /// Default 50,000.
+    /// Default 200,000.
     pub graph_from: usize,
     /// The share of a graph's nodes that may stand for no record any more before it is built anew:
     /// 0.05 to 0.9. Default 0.3.
@@ -41,7 +41,7 @@ pub struct PlannerCosts {
     /// Looking at one number of one vector while all are looked at in their order, rounded to 8 bits;
     /// four times as much where they are not. Default 0.08.
     pub scan: f64,
-    /// Nodes that a search of the graph looks at for each candidate. Default 8.
+    /// Nodes that a search of the graph looks at for each candidate. Default 23.
     pub visits: f64,
     /// Looking at one node. Default 1,800.
     pub visit: f64,
@@ -53,7 +53,7 @@ impl Default for PlannerCosts {
     fn default() -> Self {
         Self {
             scan: 0.08,
-            visits: 8.0,
+            visits: 23.0,
             visit: 1_800.0,
             visit_number: 1.0,
         }
@@ -85,7 +85,7 @@ impl Default for HnswOptions {
             m: 16,
             ef_construction: 128,
             ef_search: 128,
-            graph_from: 50_000,
+            graph_from: 200_000,
             rebuild_share: 0.3,
             rebuild_from: 2_000,
             quantized: true,

@@ -117,7 +117,7 @@ fn metadata(lot: &mut Lot, tenant: &str, source: &str) -> Metadata {
         0.1,
         5e-324,
         1e300,
-        9.223_372_036_854_775_8e18,
+        9_223_372_036_854_775_808.0,
         -1.5,
         5.0,
     ];
@@ -191,7 +191,7 @@ fn filter(lot: &mut Lot, depth: usize) -> FilterBuilder {
         6 => field("n").lte(lot.of(&[
             0.5,
             9_007_199_254_740_992.0,
-            9.223_372_036_854_775_8e18,
+            9_223_372_036_854_775_808.0,
             -1e300,
         ])),
         7 => field("w").gte(lot.of(&[0.0, 0.1, 5e-324])),

@@ -91,9 +91,14 @@ mod tests {
             let told = told(error);
             assert!(matches!(told.kind(), ErrorKind::Full), "{told}");
         }
-        for other in [io::ErrorKind::PermissionDenied, io::ErrorKind::FileTooLarge] {
-            let told = told(other.into());
-            assert!(matches!(told.kind(), ErrorKind::Engine), "{told}");
-        }
+        let other = told(io::ErrorKind::FileTooLarge.into());
+        assert!(matches!(other.kind(), ErrorKind::Engine), "{other}");
+        let refused = told(io::ErrorKind::PermissionDenied.into());
+        assert!(matches!(refused.kind(), ErrorKind::Denied), "{refused}");
+        let no_folder = told(io::ErrorKind::NotADirectory.into());
+        assert!(
+            matches!(no_folder.kind(), ErrorKind::Invalid(_)),
+            "{no_folder}"
+        );
     }
 }

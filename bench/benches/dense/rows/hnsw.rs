@@ -17,7 +17,7 @@ use crate::collections::{Held, everything, plain, recall, share};
 
 pub(crate) fn hnsw(run: &Run<'_>, report: &mut Report) {
     let folder = tempfile::tempdir().unwrap();
-    let (store, graph) = held(run, folder.path(), HnswOptions::default());
+    let (store, graph) = held(run, folder.path(), with_graph());
     let all = everything();
     let unfiltered = recall_of(run, &graph, &all);
     for (per_mille, shown) in [(900, "90"), (500, "50"), (100, "10"), (10, "1"), (1, "0.1")] {
@@ -62,7 +62,7 @@ pub(crate) fn hnsw(run: &Run<'_>, report: &mut Report) {
 /// be faster than the other.
 fn crossover(run: &Run<'_>, report: &mut Report, folder: &Path) {
     let costs = PlannerCosts::default().with_scan(1e9);
-    let (_store, always) = held(run, folder, HnswOptions::default().with_costs(costs));
+    let (_store, always) = held(run, folder, with_graph().with_costs(costs));
     let exact = run.memory();
     for (per_mille, shown) in [
         (1_000, "100"),
@@ -89,6 +89,11 @@ fn crossover(run: &Run<'_>, report: &mut Report, folder: &Path) {
         let row = Row::times(&what, run.vectors.len(), "the memory store");
         report.rows.push(row.measured(both(&times)));
     }
+}
+
+/// A graph, however few records there are.
+fn with_graph() -> HnswOptions {
+    HnswOptions::default().with_graph_from(1_000)
 }
 
 /// The records in a folder, which keeps them and their graph for whoever opens it next.

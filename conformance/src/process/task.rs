@@ -78,7 +78,10 @@ impl From<&StoreError> for Failure {
             typed: error.is_refusal()
                 || matches!(
                     error.kind(),
-                    ErrorKind::Unavailable | ErrorKind::Conflict(_) | ErrorKind::Denied
+                    ErrorKind::InUse
+                        | ErrorKind::Unavailable
+                        | ErrorKind::Conflict(_)
+                        | ErrorKind::Denied
                 ),
         }
     }

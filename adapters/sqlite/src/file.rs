@@ -72,7 +72,25 @@ fn check_before_touching(path: &Path, may_make: bool) -> Job<bool> {
 ///
 /// Through the engine, for to open and close the file beside it would take the locks away that other
 /// connections of this process have on it.
+///
+/// While another connection brings its log into the file, what is read without a lock may be half of
+/// it. Such a log lies beside the file, and then the look is repeated.
 fn check_header(path: &Path) -> Job<()> {
+    const LOOKS: u32 = 100;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    for _ in 1..LOOKS {
+        match look_at_header(path) {
+            Err(Fail::Engine(_)) if Path::new(&log).exists() => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            looked => return looked,
+        }
+    }
+    look_at_header(path)
+}
+
+fn look_at_header(path: &Path) -> Job<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;

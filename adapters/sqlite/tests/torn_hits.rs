@@ -109,3 +109,25 @@ async fn no_hit_is_torn() {
     }
     assert!(writes > 10 && hits > 0, "{writes} writes, {hits} hits");
 }
+
+/// A look at the header takes no lock, and may meet a file that is half written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_opens_while_it_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("library.db");
+    let store = open(&path);
+    let c = collection(&store).await;
+    let writer = tokio::spawn(async move {
+        for round in 0..150 {
+            c.upsert(&source("t", "s", 40, round)).await.unwrap();
+        }
+    });
+    while !writer.is_finished() {
+        let path = path.clone();
+        tokio::task::spawn_blocking(move || drop(open(&path)))
+            .await
+            .unwrap();
+    }
+    writer.await.unwrap();
+    assert_eq!(store.list().await.unwrap().len(), 1);
+}

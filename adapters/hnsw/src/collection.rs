@@ -5,16 +5,18 @@ use shelfward_core::filter::Matcher;
 use shelfward_core::{
     Capabilities, Collection, CollectionSpec, Count, Cursor, ErrorKind, Filter, Found, Include,
     Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result, StoreError,
-    StoredRecord, VectorProblem, WriteOrder, async_trait,
+    StoredRecord, WriteOrder, async_trait,
 };
 
-use crate::answers::{cursor_at, found, key_of};
+use shelfward_resident::key_of;
+
+use crate::answers::found;
 use crate::capabilities::capabilities;
 use crate::files::change::Change;
 use crate::home::Handle;
 use crate::job::{Stop, blocking};
+use crate::shelf::Shelf;
 use crate::shelf::state::State;
-use crate::shelf::{Shelf, check_kinds};
 
 /// A handle on a collection.
 pub(crate) struct HnswCollection {
@@ -91,31 +93,9 @@ impl At {
         Ok(())
     }
 
-    /// Refuses what there is no room for, and values that a field declared since this handle was
-    /// opened does not hold.
     fn check_records(&self, operation: Operation, state: &State, records: &[Record]) -> Result<()> {
-        if !state.rows.has_room_for(records) {
-            let full = ErrorKind::Limit {
-                what: "documents, words or letters of words of one partition",
-                given: u64::from(u32::MAX),
-                max: u64::from(u32::MAX) - 1,
-            };
-            return Err(self.error(operation, full));
-        }
-        let spec = state.rows.spec();
-        let width = spec.width;
-        let given = |record: &Record| record.vector.len();
-        if let Some(given) = (records.iter().map(given)).find(|n| u32::try_from(*n) != Ok(width)) {
-            // It would be written to the log, which could not be read any more.
-            let problem = VectorProblem::Width { given, width };
-            return Err(self.error(operation, ErrorKind::Vector(problem)));
-        }
-        if !Arc::ptr_eq(spec, &self.spec) {
-            for record in records {
-                check_kinds(spec, &record.metadata).map_err(|e| self.error(operation, e))?;
-            }
-        }
-        Ok(())
+        // A vector of another width would be written to the log, which could not be read any more.
+        (state.rows.check_records(records, &self.spec)).map_err(|e| self.error(operation, e))
     }
 }
 
@@ -272,20 +252,11 @@ impl Collection for HnswCollection {
         limit: usize,
         include: Include,
     ) -> Result<Page> {
-        let after = after.map(|cursor| key_of(&self.at, cursor)).transpose()?;
+        let after =
+            (after.map(key_of).transpose()).map_err(|e| self.at.error(Operation::Scan, e))?;
         let filter = filter.clone();
         self.read(Operation::Scan, move |_, state| {
-            // One more than asked tells whether there is a next page.
-            let rows = &state.rows;
-            let mut found = rows.page(&filter, after.as_ref(), limit.saturating_add(1));
-            let more = found.len() > limit;
-            found.truncate(limit);
-            let last = found.last().filter(|_| more);
-            let next = last.and_then(|slot| Some(cursor_at(&rows.row(*slot)?.key)));
-            let stored = found
-                .into_iter()
-                .filter_map(|slot| rows.stored(slot, include));
-            Ok(Page::new(stored.collect(), next))
+            Ok(state.rows.scan(&filter, after.as_ref(), limit, include))
         })
         .await
     }

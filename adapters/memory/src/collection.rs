@@ -4,11 +4,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
     Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Found,
-    Hit, Include, Key, Leg, Metadata, MetadataError, MetadataPatch, NarrowFilter, Operation, Page,
-    Record, Replaced, Result, Scalar, StoreError, StoredRecord, Text, VectorProblem, WriteOrder,
-    async_trait,
+    Hit, Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
+    StoreError, StoredRecord, WriteOrder, async_trait,
 };
-use shelfward_resident::{RoaringBitmap, Rows, RowsOptions, Slot, TooManyExpansions};
+use shelfward_resident::{RoaringBitmap, Rows, RowsOptions, Slot, key_of};
 
 use crate::config::MemoryOptions;
 use crate::store::closed;
@@ -61,7 +60,8 @@ impl Shelf {
             let spec = CollectionSpec::clone(&held).with_fields(lacking);
             spec.check().map_err(|e| refuse(e.into()))?;
             for row in rows.slots().iter().filter_map(|slot| rows.row(slot)) {
-                check_kinds(&spec, &row.metadata).map_err(|e| refuse(e.into()))?;
+                spec.check_metadata(&row.metadata)
+                    .map_err(|e| refuse(e.into()))?;
             }
             rows.set_spec(Arc::new(spec));
         }
@@ -74,11 +74,6 @@ impl Shelf {
         state.rows.clear();
         state.discarded = true;
     }
-}
-
-fn check_kinds(spec: &CollectionSpec, metadata: &Metadata) -> Result<(), MetadataError> {
-    let mut values = metadata.iter();
-    values.try_for_each(|(key, value)| spec.check_value(key, value))
 }
 
 /// A handle on a collection.
@@ -130,28 +125,9 @@ impl MemoryCollection {
         Ok(state)
     }
 
-    /// Refuses what there is no room for, and values that a field declared since this handle was
-    /// opened does not hold.
     fn check_records(&self, operation: Operation, rows: &Rows, records: &[Record]) -> Result<()> {
-        if !rows.has_room_for(records) {
-            let full = ErrorKind::Limit {
-                what: "documents, words or letters of words of one partition",
-                given: u64::from(u32::MAX),
-                max: u64::from(u32::MAX) - 1,
-            };
-            return Err(self.error(operation, full));
-        }
-        let width = self.spec.width;
-        let mut given = records.iter().map(|record| record.vector.len());
-        if let Some(given) = given.find(|given| u32::try_from(*given) != Ok(width)) {
-            return Err(self.error(operation, VectorProblem::Width { given, width }));
-        }
-        if !Arc::ptr_eq(rows.spec(), &self.spec) {
-            for record in records {
-                check_kinds(rows.spec(), &record.metadata).map_err(|e| self.error(operation, e))?;
-            }
-        }
-        Ok(())
+        rows.check_records(records, &self.spec)
+            .map_err(|e| self.error(operation, e))
     }
 
     /// The best of one leg among the rows that its filter matches, or all.
@@ -162,12 +138,8 @@ impl MemoryCollection {
                 if self.capabilities.lexical.is_none() {
                     return Err(self.unsupported(Operation::Search, "lexical search"));
                 }
-                if leg.filter.never_matches() {
-                    return Ok(Found::nothing());
-                }
-                let partition = self.pinned_partition(&leg.filter)?;
-                rows.best(&partition, words, *matching, among, leg.top_k)
-                    .map_err(|e| self.error(Operation::Search, too_many_expansions(&e)))?
+                rows.best(&leg.filter, words, *matching, among, leg.top_k)
+                    .map_err(|e| self.error(Operation::Search, e))?
             }
         };
         let hit = |(slot, score): (Slot, f64)| {
@@ -179,21 +151,6 @@ impl MemoryCollection {
             best.into_iter().filter_map(hit).collect(),
             End::Complete,
         ))
-    }
-
-    /// The one partition that a lexical leg's statistics are of; `None` in a collection without
-    /// partitions.
-    fn pinned_partition(&self, filter: &Filter) -> Result<Option<Text>> {
-        let Some(key) = self.spec.partition_key() else {
-            return Ok(None);
-        };
-        match filter.pinned(key.as_str()).as_deref() {
-            Some([Scalar::Text(partition)]) => Ok(Some(partition.clone())),
-            _ => {
-                let invalid = format!("a lexical search must pin {key} by one $eq");
-                Err(self.error(Operation::Search, ErrorKind::Invalid(invalid)))
-            }
-        }
     }
 }
 
@@ -299,18 +256,9 @@ impl Collection for MemoryCollection {
         limit: usize,
         include: Include,
     ) -> Result<Page> {
-        let after = after.map(|cursor| self.key_of(cursor)).transpose()?;
+        let after = (after.map(key_of).transpose()).map_err(|e| self.error(Operation::Scan, e))?;
         let rows = &self.read(Operation::Scan)?.rows;
-        // One more than asked tells whether there is a next page.
-        let mut found = rows.page(filter, after.as_ref(), limit.saturating_add(1));
-        let more = found.len() > limit;
-        found.truncate(limit);
-        let last = found.last().filter(|_| more);
-        let next = last.and_then(|slot| Some(cursor_at(&rows.row(*slot)?.key)));
-        let stored = found
-            .into_iter()
-            .filter_map(|slot| rows.stored(slot, include));
-        Ok(Page::new(stored.collect(), next))
+        Ok(rows.scan(filter, after.as_ref(), limit, include))
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {
@@ -342,45 +290,6 @@ fn remove_all(rows: &mut Rows, slots: &RoaringBitmap) -> usize {
     keys.iter().filter(|key| rows.remove(key).is_some()).count()
 }
 
-fn too_many_expansions(error: &TooManyExpansions) -> ErrorKind {
-    let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
-    ErrorKind::Limit {
-        what: "stored words that begin with one word of the query",
-        // How many there are would tell of passages that the reader may not see.
-        given: as_u64(error.max.saturating_add(1)),
-        max: as_u64(error.max),
-    }
-}
-
 fn exact(n: usize) -> Count {
     u64::try_from(n).map_or(Count::Unknown, Count::Exact)
-}
-
-/// The key of the last record seen: the length of its partition, or `-`, a colon, and both texts.
-fn cursor_at(key: &Key) -> Cursor {
-    Cursor::new(match &key.partition {
-        Some(partition) => format!("{}:{partition}{}", partition.as_str().len(), key.id),
-        None => format!("-:{}", key.id),
-    })
-}
-
-impl MemoryCollection {
-    fn key_of(&self, cursor: &Cursor) -> Result<Key> {
-        let read = |cursor: &str| {
-            let (length, rest) = cursor.split_once(':')?;
-            let text = |part: &str| Text::new(part).ok();
-            if length == "-" {
-                return Some(Key::new(text(rest)?));
-            }
-            let length = length.parse().ok()?;
-            Some(Key::within(
-                text(rest.get(..length)?)?,
-                text(rest.get(length..)?)?,
-            ))
-        };
-        read(cursor.as_str()).ok_or_else(|| {
-            let invalid = "the cursor is not one of this store's".to_owned();
-            self.error(Operation::Scan, ErrorKind::Invalid(invalid))
-        })
-    }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
-use shelfward_core::{CollectionSpec, ErrorKind, Key, Record, Text, query_words};
+use shelfward_core::{CollectionSpec, Key, Record, Text, query_words};
 use shelfward_resident::{Rows, RowsOptions};
 
 use crate::database::held;
@@ -189,14 +189,7 @@ fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<Resident> {
         let parts = parts(view.spec, row)?;
         sum = sum.wrapping_add(parts.crc);
         let record = with_words(view.spec, parts.record());
-        if !loaded.has_room_for(std::slice::from_ref(&record)) {
-            return Err(ErrorKind::Limit {
-                what: "documents, words or letters of words of one partition",
-                given: u64::from(u32::MAX),
-                max: u64::from(u32::MAX) - 1,
-            }
-            .into());
-        }
+        loaded.check_room_for(std::slice::from_ref(&record))?;
         loaded.put(&record);
     }
     let entry = view.entry;

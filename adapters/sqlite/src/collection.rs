@@ -7,9 +7,11 @@ use shelfward_core::{
     StoreError, StoredRecord, WriteOrder, async_trait,
 };
 
+use shelfward_resident::key_of;
+
 use crate::database::{Call, Database, Reading};
 use crate::error::Job;
-use crate::reads::{View, key_of};
+use crate::reads::View;
 use crate::schema::Entry;
 use crate::search::search;
 use crate::shared::Shared;

@@ -7,9 +7,10 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    CollectionSpec, Cursor, ErrorKind, Filter, Include, Key, MetadataKey, Page, Scalar,
-    StoredRecord, Text,
+    CollectionSpec, Filter, Include, Key, MetadataKey, Page, Scalar, StoredRecord, Text,
 };
+
+use shelfward_resident::cursor_at;
 
 use crate::error::{Fail, Job, corrupt};
 use crate::filter_translation::{Access, Bind, condition, owned};
@@ -179,32 +180,6 @@ pub(crate) fn found_wrongly() -> Fail {
 
 /// Up to so many units their rows are few enough to be put in order for each page.
 const FEW_UNITS: usize = 16;
-
-/// The key of the last record seen: the length of its partition, or `-`, a colon, and both texts.
-fn cursor_at(key: &Key) -> Cursor {
-    Cursor::new(match &key.partition {
-        Some(partition) => format!("{}:{partition}{}", partition.as_str().len(), key.id),
-        None => format!("-:{}", key.id),
-    })
-}
-
-/// The key that a cursor names.
-pub(crate) fn key_of(cursor: &Cursor) -> Result<Key, ErrorKind> {
-    let read = |cursor: &str| {
-        let (length, rest) = cursor.split_once(':')?;
-        let text = |part: &str| Text::new(part).ok();
-        if length == "-" {
-            return Some(Key::new(text(rest)?));
-        }
-        let length = length.parse().ok()?;
-        Some(Key::within(
-            text(rest.get(..length)?)?,
-            text(rest.get(length..)?)?,
-        ))
-    };
-    read(cursor.as_str())
-        .ok_or_else(|| ErrorKind::Invalid("the cursor is not one of this store's".to_owned()))
-}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use shelfward_core::{
-    Ask, CollectionName, CollectionSpec, End, ErrorKind, Filter, Found, Hit, Key, Leg, Scalar,
-    Text, VectorProblem,
+    Ask, CollectionName, CollectionSpec, End, ErrorKind, Filter, Found, Hit, Key, Leg,
+    VectorProblem,
 };
-use shelfward_resident::{Rows, TooManyExpansions};
+use shelfward_resident::Rows;
 
 use crate::cache::Standing;
 use crate::database::Reading;
@@ -73,14 +73,7 @@ fn candidates(rows: &Rows, spec: &Arc<CollectionSpec>, leg: &Leg) -> Job<Vec<(Ke
         Ask::Lexical {
             words,
             matching: how,
-        } => {
-            if leg.filter.never_matches() {
-                return Ok(Vec::new());
-            }
-            let partition = pinned_partition(spec, &leg.filter)?;
-            rows.best(&partition, words, *how, matching.as_ref(), leg.top_k)
-                .map_err(|error| too_many_expansions(&error))?
-        }
+        } => rows.best(&leg.filter, words, *how, matching.as_ref(), leg.top_k)?,
     };
     let keyed = |(slot, score)| Some((rows.row(slot)?.key.clone(), score));
     best.into_iter()
@@ -100,36 +93,11 @@ fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Job
     Ok(Found::new(hits.collect::<Job<_>>()?, End::Complete))
 }
 
-/// The one partition that a lexical leg's statistics are of; `None` in a collection without
-/// partitions.
-fn pinned_partition(spec: &CollectionSpec, filter: &Filter) -> Job<Option<Text>> {
-    let Some(key) = spec.partition_key() else {
-        return Ok(None);
-    };
-    match filter.pinned(key.as_str()).as_deref() {
-        Some([Scalar::Text(partition)]) => Ok(Some(partition.clone())),
-        _ => {
-            let invalid = format!("a lexical search must pin {key} by one $eq");
-            Err(ErrorKind::Invalid(invalid).into())
-        }
-    }
-}
-
-fn too_many_expansions(error: &TooManyExpansions) -> ErrorKind {
-    let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
-    ErrorKind::Limit {
-        what: "stored words that begin with one word of the query",
-        // How many there are would tell of passages that the reader may not see.
-        given: as_u64(error.max.saturating_add(1)),
-        max: as_u64(error.max),
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use rusqlite::Connection;
-    use shelfward_core::{Field, FieldKind, Metadata, MetadataKey, Metric, Record};
+    use shelfward_core::{Field, FieldKind, Metadata, MetadataKey, Metric, Record, Text};
 
     use super::*;
     use crate::database::Stop;

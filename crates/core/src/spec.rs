@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use shelfward_text::WordRule;
 
-use crate::metadata::{Kind, MetadataError, MetadataKey, MetadataProblem, Scalar, Value};
+use crate::metadata::{Kind, Metadata, MetadataError, MetadataKey, MetadataProblem, Scalar, Value};
 use crate::names::CollectionName;
 
 /// How two vectors are compared. Scores are higher-is-better for each.
@@ -338,6 +338,15 @@ impl CollectionSpec {
             .iter()
             .filter(|field| self.field(field.key.as_str()).is_none())
             .collect()
+    }
+
+    /// Refuses metadata that holds a value of another kind than the one declared for its key.
+    ///
+    /// # Errors
+    /// As [`check_value`](Self::check_value), for the first such value.
+    pub fn check_metadata(&self, metadata: &Metadata) -> Result<(), MetadataError> {
+        let mut values = metadata.iter();
+        values.try_for_each(|(key, value)| self.check_value(key, value))
     }
 
     /// Refuses a value of another kind than the one declared for its key.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    CollectionSpec, Filter, Include, Key, Match, Metadata, MetadataKey, QueryWord, Record,
-    StoredRecord, Text,
+    CollectionSpec, ErrorKind, Filter, Include, Key, Match, Metadata, MetadataKey, Page, QueryWord,
+    Record, Scalar, StoredRecord, Text, VectorProblem,
 };
 use shelfward_dense::{Among, Matrix};
 use shelfward_lexical::TooManyExpansions;
 
+use crate::cursor::cursor_at;
 use crate::filter::Indexed;
 use crate::postings::Postings;
 use crate::words::Words;
@@ -128,6 +129,45 @@ impl Rows {
     pub fn has_room_for(&self, records: &[Record]) -> bool {
         let rows = u32::try_from(self.rows.len().saturating_add(records.len()));
         rows.is_ok() && (self.words.as_ref()).is_none_or(|words| words.has_room_for(records))
+    }
+
+    /// Refuses records that there is no room for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`].
+    pub fn check_room_for(&self, records: &[Record]) -> Result<(), ErrorKind> {
+        if self.has_room_for(records) {
+            return Ok(());
+        }
+        Err(ErrorKind::Limit {
+            what: "documents, words or letters of words of one partition",
+            given: u64::from(u32::MAX),
+            max: u64::from(u32::MAX) - 1,
+        })
+    }
+
+    /// Refuses records that there is no room for, vectors of another width, and values that a field
+    /// does not hold which was declared since the records were `checked` against a spec.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`], [`ErrorKind::Vector`], [`ErrorKind::Metadata`].
+    pub fn check_records(
+        &self,
+        records: &[Record],
+        checked: &Arc<CollectionSpec>,
+    ) -> Result<(), ErrorKind> {
+        self.check_room_for(records)?;
+        let width = self.spec.width;
+        let mut given = records.iter().map(|record| record.vector.len());
+        if let Some(given) = given.find(|given| u32::try_from(*given) != Ok(width)) {
+            return Err(VectorProblem::Width { given, width }.into());
+        }
+        if !Arc::ptr_eq(&self.spec, checked) {
+            for record in records {
+                self.spec.check_metadata(&record.metadata)?;
+            }
+        }
+        Ok(())
     }
 
     /// Puts a record in the place of what is under its key. There must be room; see
@@ -287,6 +327,25 @@ impl Rows {
         few.into_iter().map(|(_, slot)| slot).take(limit).collect()
     }
 
+    /// A page of a scan in the order of the keys; its cursor is that of [`cursor_at`].
+    pub fn scan(
+        &self,
+        filter: &Filter,
+        after: Option<&Key>,
+        limit: usize,
+        include: Include,
+    ) -> Page {
+        // One more than asked tells whether there is a next page.
+        let mut found = self.page(filter, after, limit.saturating_add(1));
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let last = found.last().filter(|_| more);
+        let next = last.and_then(|slot| Some(cursor_at(self.key(*slot)?)));
+        let stored = found.into_iter();
+        let stored = stored.filter_map(|slot| self.stored(slot, include));
+        Page::new(stored.collect(), next)
+    }
+
     fn indexed<'r>(&'r self) -> Indexed<'r, impl Fn(Slot) -> Option<&'r Metadata>> {
         Indexed {
             postings: &self.postings,
@@ -324,23 +383,44 @@ impl Rows {
         self.matrix.scored(query, slots, top_k, ties)
     }
 
-    /// The `top_k` best rows of a partition for words, among some, or all; best first, equal scores
-    /// in the order of the keys. Statistics are over all of the partition's rows with a text. Without
-    /// a lexical index nothing is found.
+    /// The `top_k` best rows for words among some, or all, of the one partition that `filter` pins;
+    /// best first, equal scores in the order of the keys. Statistics are over all of the partition's
+    /// rows with a text, whatever the filter. Without a lexical index nothing is found.
     ///
     /// # Errors
-    /// [`TooManyExpansions`] when a prefix begins more words than a store's search may stand for.
+    /// [`ErrorKind::Invalid`] where there are partitions and the filter does not pin one by `$eq`;
+    /// [`ErrorKind::Limit`] when a prefix begins more words than it may stand for.
     pub fn best(
         &self,
-        partition: &Option<Text>,
+        filter: &Filter,
         words: &[QueryWord],
         matching: Match,
         among: Option<&RoaringBitmap>,
         top_k: usize,
-    ) -> Result<Vec<(Slot, f64)>, TooManyExpansions> {
+    ) -> Result<Vec<(Slot, f64)>, ErrorKind> {
+        if filter.never_matches() {
+            return Ok(Vec::new());
+        }
+        let partition = self.pinned_partition(filter)?;
         match &self.words {
-            Some(index) => index.best(partition, words, matching, top_k, among),
+            Some(index) => index
+                .best(&partition, words, matching, top_k, among)
+                .map_err(|error| too_many_expansions(&error)),
             None => Ok(Vec::new()),
+        }
+    }
+
+    /// The one partition that a filter pins; `None` in a collection without partitions.
+    fn pinned_partition(&self, filter: &Filter) -> Result<Option<Text>, ErrorKind> {
+        let Some(key) = self.spec.partition_key() else {
+            return Ok(None);
+        };
+        match filter.pinned(key.as_str()).as_deref() {
+            Some([Scalar::Text(partition)]) => Ok(Some(partition.clone())),
+            _ => {
+                let invalid = format!("a lexical search must pin {key} by one $eq");
+                Err(ErrorKind::Invalid(invalid))
+            }
         }
     }
 
@@ -366,4 +446,14 @@ fn listed(slots: &RoaringBitmap) -> Vec<Slot> {
     let mut list = Vec::with_capacity(usize::try_from(slots.len()).unwrap_or(0));
     slots.iter().for_each(|slot| list.push(slot));
     list
+}
+
+fn too_many_expansions(error: &TooManyExpansions) -> ErrorKind {
+    let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
+    ErrorKind::Limit {
+        what: "stored words that begin with one word of the query",
+        // How many there are would tell of passages that the reader may not see.
+        given: as_u64(error.max.saturating_add(1)),
+        max: as_u64(error.max),
+    }
 }

@@ -10,9 +10,7 @@ mod work;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use shelfward_core::{
-    CollectionSpec, ErrorKind, Metadata, MetadataError, Operation, Result, StoreError, WriteOrder,
-};
+use shelfward_core::{CollectionSpec, ErrorKind, Operation, Result, StoreError, WriteOrder};
 
 use crate::config::HnswOptions;
 use crate::error::FileError;
@@ -128,7 +126,8 @@ impl Shelf {
             spec.check().map_err(|e| refuse(e.into()))?;
             let rows = &state.rows;
             for row in rows.slots().iter().filter_map(|slot| rows.row(slot)) {
-                check_kinds(&spec, &row.metadata).map_err(|e| refuse(e.into()))?;
+                spec.check_metadata(&row.metadata)
+                    .map_err(|e| refuse(e.into()))?;
             }
             let change = Change {
                 spec: Some(Arc::new(spec)),
@@ -174,10 +173,4 @@ fn payload(change: &Change) -> Result<Vec<u8>, FileError> {
         return Err(FileError::Io(std::io::ErrorKind::FileTooLarge));
     }
     Ok(payload)
-}
-
-/// Refuses values of another kind than the spec declares.
-pub(crate) fn check_kinds(spec: &CollectionSpec, metadata: &Metadata) -> Result<(), MetadataError> {
-    let mut values = metadata.iter();
-    values.try_for_each(|(key, value)| spec.check_value(key, value))
 }

@@ -22,11 +22,14 @@ pub(crate) fn condition(
 ) -> Job<String> {
     let mut translator = Translator { spec, binds };
     Ok(match translator.filter(filter)? {
-        Expr::Always => "true".to_owned(),
+        Expr::Always => ALWAYS.to_owned(),
         Expr::Never => "false".to_owned(),
         Expr::Sql(sql) => sql,
     })
 }
+
+/// The condition that holds of every row.
+pub(crate) const ALWAYS: &str = "true";
 
 enum Expr {
     Always,

@@ -10,6 +10,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, Postgres};
 use crate::PostgresOptions;
 use crate::binds::Statement;
 use crate::error::{Fail, Job};
+use crate::search::SCAN_ON;
 
 /// A server, and how calls reach it.
 pub(crate) struct Server {
@@ -33,13 +34,19 @@ impl Server {
     ) -> Job<Self> {
         let timeout = options.statement_timeout.as_millis();
         let mut connection = connection.disable_statement_logging();
-        if timeout > 0 {
+        connection = connection.options([
             // A plan for values as they are: one for any values may walk the graph for a filter that
             // five rows pass.
-            connection = connection.options([
-                ("statement_timeout", timeout.to_string()),
-                ("plan_cache_mode", "force_custom_plan".to_owned()),
-            ]);
+            ("plan_cache_mode", "force_custom_plan"),
+            // Nor is a plan compiled, which takes longer than the search.
+            ("jit", "off"),
+            // What most searches need, so that they need not set it. Where the extension is too old to
+            // know it, it drops it.
+            ("hnsw.ef_search", &options.ef_search.to_string()),
+            ("hnsw.iterative_scan", SCAN_ON),
+        ]);
+        if timeout > 0 {
+            connection = connection.options([("statement_timeout", timeout)]);
         }
         let first = tokio::time::timeout(
             options.connect_timeout,
@@ -78,6 +85,11 @@ impl Server {
             options,
             own: false,
         }
+    }
+
+    /// Whether every connection has the settings that searches need.
+    pub(crate) fn is_set_up(&self) -> bool {
+        self.own
     }
 
     /// How long one statement may take, and the time that its answer may need beside it.

@@ -12,6 +12,7 @@ mod error;
 mod file;
 mod filter_translation;
 mod metadata_json;
+mod place;
 mod reads;
 mod record_mapping;
 mod schema;

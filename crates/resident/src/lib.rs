@@ -11,3 +11,4 @@ mod words;
 pub use cursor::{cursor_at, key_of};
 pub use roaring::RoaringBitmap;
 pub use rows::{Row, Rows, RowsOptions, Slot};
+pub use shelfward_dense::Stop;

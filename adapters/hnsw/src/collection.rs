@@ -8,7 +8,7 @@ use shelfward_core::{
     StoredRecord, WriteOrder, async_trait,
 };
 
-use shelfward_resident::{Stop as Watched, key_of};
+use shelfward_resident::Stop as Watched;
 
 use crate::answers::found;
 use crate::capabilities::capabilities;
@@ -255,7 +255,7 @@ impl Collection for HnswCollection {
         include: Include,
     ) -> Result<Page> {
         let after =
-            (after.map(key_of).transpose()).map_err(|e| self.at.error(Operation::Scan, e))?;
+            (after.map(Cursor::key).transpose()).map_err(|e| self.at.error(Operation::Scan, e))?;
         let filter = filter.clone();
         self.read(Operation::Scan, move |_, state, stop| {
             Ok(state

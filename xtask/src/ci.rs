@@ -149,7 +149,7 @@ fn summary(ended: &[(&str, Step, u64)], state: &State, json: bool) {
                 "steps": steps,
                 "passed": tests.passed,
                 "failed": tests.failed,
-                "not run": tests.not_run,
+                "not_run": tests.not_run,
                 "stores": state.postgres.iter().map(Live::to_string).collect::<Vec<_>>(),
             })
         );

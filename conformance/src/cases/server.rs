@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use shelfward_core::capabilities::{Replace, Writers};
 use shelfward_core::filter::key;
 use shelfward_core::{
-    Capabilities, Collection, ErrorKind, Filter, Leg, NarrowFilter, Operation, Persistence, Record,
-    Store, StoreError,
+    Capabilities, Collection, ErrorKind, Field, FieldKind, Filter, Leg, MetadataKey, NarrowFilter,
+    Operation, Persistence, Record, Store, StoreError,
 };
 
 use crate::case::{Case, Wanted};
@@ -85,7 +85,11 @@ struct Rig {
 
 impl Rig {
     async fn new(context: Context, patience: Duration) -> Checked<Self> {
-        let beside = context.holding(&unit(OLD)?).await?;
+        let field =
+            |name| -> Checked<Field> { Ok(Field::new(MetadataKey::new(name)?, FieldKind::Text)) };
+        let spec = context.spec()?.with_fields([field("t")?, field("id")?]);
+        let beside = context.make(&spec).await?;
+        beside.upsert(&unit(OLD)?).await?;
         let proxy = proxy(&context).await?;
         let server = context.server()?;
         let opened = server.open_through(proxy.address(), patience).await?;

@@ -31,6 +31,7 @@ pub(super) struct Wire {
     fault: Option<Fault>,
     idle: Mutex<Vec<Line>>,
     lost: AtomicBool,
+    closed: AtomicBool,
 }
 
 type Line = BufReader<TcpStream>;
@@ -45,6 +46,7 @@ impl RemoteStore {
             fault: None,
             idle: Mutex::default(),
             lost: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
         }))
     }
 
@@ -160,6 +162,10 @@ impl Wire {
         how: &str,
         job: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
+        if self.closed.load(Ordering::Relaxed) {
+            let why = "this handle of the store was closed".to_owned();
+            return Err(StoreError::new(operation, ErrorKind::Invalid(why)));
+        }
         let number = self.lay(job);
         let mut lines = before.to_vec();
         lines.push(format!("{how} {number}"));
@@ -279,6 +285,7 @@ impl VectorStore for RemoteStore {
     }
 
     async fn close(&self) -> Result<()> {
+        self.0.closed.store(true, Ordering::Relaxed);
         self.0.idle().clear();
         Ok(())
     }

@@ -61,15 +61,15 @@ impl CaseInfo {
     pub(crate) fn not_run(&self, can: &Capabilities, ground: Ground) -> Option<&'static str> {
         match self.applies {
             _ if self.reopens && !can.durable => Some("what it holds is gone with the process"),
+            _ if self.is_of_a_server() && !ground.server => {
+                Some("it is no client of a server, or its StoreUnderTest names none")
+            }
             Applies::Where(applies, otherwise) if !applies(can) => Some(otherwise),
             _ if self.reopens && !ground.places => {
                 Some("its StoreUnderTest names no place where it could be opened again")
             }
             _ if self.second_process && !ground.processes => {
                 Some("a second process is to be had where run_tests is the main of the program")
-            }
-            _ if self.is_of_a_server() && !ground.server => {
-                Some("it is no client of a server, or its StoreUnderTest names none")
             }
             _ if self.server == Wanted::Denial && !ground.denies => {
                 Some("its server asks for no credentials")

@@ -107,6 +107,9 @@ type Ended = Result<ExitCode, Box<dyn std::error::Error>>;
 fn swept(store: &dyn StoreUnderTest) -> Ended {
     let swept = runtime()?.block_on(sweep(store))?;
     printed(&swept.removed)?;
+    if swept.removed.is_empty() && swept.left.is_empty() {
+        note("nothing was left");
+    }
     for left in &swept.left {
         note(&format!("could not be removed: {left}"));
     }

@@ -218,6 +218,20 @@ fn chosen(asked: &[String]) -> Result<Vec<String>, String> {
 mod tests {
     use super::*;
 
+    /// It is on machines without the servers of some stores that the page is read again.
+    #[test]
+    fn the_page_as_it_stands_is_kept_where_no_store_is_run() {
+        let present = std::fs::read_to_string(root().join(PAGE)).unwrap();
+        let stores: Vec<_> = chosen(&[]).unwrap();
+        let not_run = stores.iter().map(|store| {
+            let not = NotRun::new(store.as_str(), "nobody was asked");
+            Outcome::NotRun(not)
+        });
+        let page = stores_markdown(&not_run.collect::<Vec<_>>(), &present);
+        assert_eq!(page.text, present);
+        assert!(page.kept.len() >= 3, "{:?} are kept", page.kept);
+    }
+
     #[test]
     fn a_run_that_asked_nobody_or_not_whom_it_was_to_ask_is_no_success() {
         let not = NotRun::new("far", "FAR_URL is not set");

@@ -89,10 +89,9 @@ pub(super) fn estimate(
         return Ok(());
     }
     let (cases, calls) = (estimate.cases, estimate.calls);
-    println!(
-        "{cases} cases send about {calls} calls to each of {}",
-        stores.join(", ")
-    );
+    let each = if stores.len() > 1 { ", each" } else { "" };
+    let stores = stores.join(", ");
+    println!("{stores}: {cases} cases send about {calls} calls{each}");
     for millis in ROUND_TRIPS {
         let seconds = calls.saturating_mul(millis).div_ceil(1_000);
         println!("  about {seconds} s where a call takes {millis} ms");

@@ -8,8 +8,6 @@ use shelfward_core::{
     StoredRecord, WriteOrder, async_trait,
 };
 
-use shelfward_resident::key_of;
-
 use crate::answers::found;
 use crate::capabilities::capabilities;
 use crate::files::change::Change;
@@ -253,7 +251,7 @@ impl Collection for HnswCollection {
         include: Include,
     ) -> Result<Page> {
         let after =
-            (after.map(key_of).transpose()).map_err(|e| self.at.error(Operation::Scan, e))?;
+            (after.map(Cursor::key).transpose()).map_err(|e| self.at.error(Operation::Scan, e))?;
         let filter = filter.clone();
         self.read(Operation::Scan, move |_, state| {
             Ok(state.rows.scan(&filter, after.as_ref(), limit, include))

@@ -7,7 +7,7 @@ use shelfward_core::{
     Hit, Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
     StoreError, StoredRecord, WriteOrder, async_trait,
 };
-use shelfward_resident::{RoaringBitmap, Rows, RowsOptions, Slot, key_of};
+use shelfward_resident::{RoaringBitmap, Rows, RowsOptions, Slot};
 
 use crate::config::MemoryOptions;
 use crate::store::closed;
@@ -256,7 +256,8 @@ impl Collection for MemoryCollection {
         limit: usize,
         include: Include,
     ) -> Result<Page> {
-        let after = (after.map(key_of).transpose()).map_err(|e| self.error(Operation::Scan, e))?;
+        let after =
+            (after.map(Cursor::key).transpose()).map_err(|e| self.error(Operation::Scan, e))?;
         let rows = &self.read(Operation::Scan)?.rows;
         Ok(rows.scan(filter, after.as_ref(), limit, include))
     }

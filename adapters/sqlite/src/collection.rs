@@ -7,8 +7,6 @@ use shelfward_core::{
     StoreError, StoredRecord, WriteOrder, async_trait,
 };
 
-use shelfward_resident::key_of;
-
 use crate::database::{Call, Database, Reading};
 use crate::error::Job;
 use crate::reads::View;
@@ -200,7 +198,7 @@ impl Collection for SqliteCollection {
         include: Include,
     ) -> Result<Page> {
         let after = after
-            .map(key_of)
+            .map(Cursor::key)
             .transpose()
             .map_err(|kind| self.error(Operation::Scan, kind))?;
         let filter = filter.clone();

@@ -11,7 +11,6 @@ mod database;
 mod error;
 mod file;
 mod filter_translation;
-mod metadata_json;
 mod reads;
 mod record_mapping;
 mod schema;

@@ -7,10 +7,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    CollectionSpec, Filter, Include, Key, MetadataKey, Page, Scalar, StoredRecord, Text,
+    CollectionSpec, Cursor, Filter, Include, Key, MetadataKey, Page, Scalar, StoredRecord, Text,
 };
-
-use shelfward_resident::cursor_at;
 
 use crate::error::{Fail, Job, corrupt};
 use crate::filter_translation::{Access, Bind, condition, owned};
@@ -110,7 +108,7 @@ impl View<'_> {
         }
         let next = (records.last())
             .filter(|_| more)
-            .map(|record| cursor_at(&record.key));
+            .map(|record| Cursor::behind(&record.key));
         Ok(Page::new(records, next))
     }
 

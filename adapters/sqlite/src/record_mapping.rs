@@ -11,7 +11,6 @@ use shelfward_core::{
 
 use crate::error::{Fail, Job, corrupt};
 use crate::filter_translation::{as_column, as_element, list_number, text};
-use crate::metadata_json::metadata_of;
 use crate::schema::column_type;
 
 /// A record as it is written.
@@ -205,7 +204,7 @@ pub(crate) fn parts(spec: &CollectionSpec, row: &Row<'_>) -> Job<Parts> {
     let mut key = Key::new(id.ok_or_else(damaged)?);
     key.partition = partition_of(row.get_ref(1)?).ok_or_else(damaged)?;
     let meta: ValueRef<'_> = row.get_ref(width - 3)?;
-    let metadata = metadata_of(meta.as_str().map_err(|_| damaged())?, spec);
+    let metadata = Metadata::from_stored_json(meta.as_str().map_err(|_| damaged())?, spec);
     let metadata = metadata.ok_or_else(damaged)?;
     let body = row.get_ref(width - 2)?;
     let body = body.as_str_or_null().map_err(|_| damaged())?;

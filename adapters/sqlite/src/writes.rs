@@ -7,13 +7,12 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, ToSql, params, params_from_iter};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    CollectionSpec, ErrorKind, Expected, Filter, Key, MetadataPatch, Record, Text,
+    CollectionSpec, ErrorKind, Expected, Filter, Key, Metadata, MetadataPatch, Record, Text,
 };
 
 use crate::database::Stop;
 use crate::error::{Job, corrupt};
 use crate::filter_translation::{Access, condition};
-use crate::metadata_json::metadata_of;
 use crate::reads::found_wrongly;
 use crate::record_mapping::{self, Encoded, bound, partition_value, written};
 use crate::schema::Entry;
@@ -182,7 +181,7 @@ impl<'a> Writing<'a> {
         while let Some(row) = rows.next()? {
             // Once more by what the row itself holds: what statements read of lists has no checksum.
             let held = row.get_ref(4)?.as_str().ok();
-            let held = held.and_then(|json| metadata_of(json, &self.spec));
+            let held = held.and_then(|json| Metadata::from_stored_json(json, &self.spec));
             let held = held.ok_or_else(|| corrupt("a row is damaged"))?;
             if !matcher.matches(&held) {
                 return Err(found_wrongly());

@@ -5,6 +5,7 @@
 pub mod capabilities;
 mod ceilings;
 mod checked;
+mod cursor;
 mod embed;
 mod error;
 pub mod filter;

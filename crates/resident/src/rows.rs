@@ -5,13 +5,12 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    CollectionSpec, ErrorKind, Filter, Include, Key, Match, Metadata, MetadataKey, Page, QueryWord,
-    Record, Scalar, StoredRecord, Text, VectorProblem,
+    CollectionSpec, Cursor, ErrorKind, Filter, Include, Key, Match, Metadata, MetadataKey, Page,
+    QueryWord, Record, Scalar, StoredRecord, Text, VectorProblem,
 };
 use shelfward_dense::{Among, Matrix};
 use shelfward_lexical::TooManyExpansions;
 
-use crate::cursor::cursor_at;
 use crate::filter::Indexed;
 use crate::postings::Postings;
 use crate::words::Words;
@@ -327,7 +326,7 @@ impl Rows {
         few.into_iter().map(|(_, slot)| slot).take(limit).collect()
     }
 
-    /// A page of a scan in the order of the keys; its cursor is that of [`cursor_at`].
+    /// A page of a scan in the order of the keys; its cursor is that of [`Cursor::behind`].
     pub fn scan(
         &self,
         filter: &Filter,
@@ -340,7 +339,7 @@ impl Rows {
         let more = found.len() > limit;
         found.truncate(limit);
         let last = found.last().filter(|_| more);
-        let next = last.and_then(|slot| Some(cursor_at(self.key(*slot)?)));
+        let next = last.and_then(|slot| Some(Cursor::behind(self.key(*slot)?)));
         let stored = found.into_iter();
         let stored = stored.filter_map(|slot| self.stored(slot, include));
         Page::new(stored.collect(), next)

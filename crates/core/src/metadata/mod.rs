@@ -10,6 +10,7 @@ mod json;
 mod key;
 mod map;
 mod number;
+mod stored;
 mod value;
 
 pub use convert::IntoValue;

@@ -1,4 +1,4 @@
-//! Metadata from the JSON that a row holds.
+//! Metadata from the JSON that a store holds.
 //!
 //! Unlike [`Metadata::from_json`], which reads what callers send, this takes the library's own keys,
 //! and shares the keys that the spec declares among all rows.
@@ -6,14 +6,19 @@
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use shelfward_core::{CollectionSpec, List, Metadata, MetadataKey, Scalar, Value};
 
-/// The metadata; `None` where the text is none that a store wrote.
-pub(crate) fn metadata_of(json: &str, spec: &CollectionSpec) -> Option<Metadata> {
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    let metadata = Object(spec).deserialize(&mut deserializer).ok()?;
-    deserializer.end().ok()?;
-    Some(metadata)
+use super::{List, Metadata, MetadataKey, Scalar, Value};
+use crate::spec::CollectionSpec;
+
+impl Metadata {
+    /// The metadata that a store of this spec wrote as JSON; `None` where the text is none that a
+    /// store wrote.
+    pub fn from_stored_json(json: &str, spec: &CollectionSpec) -> Option<Self> {
+        let mut deserializer = serde_json::Deserializer::from_str(json);
+        let metadata = Object(spec).deserialize(&mut deserializer).ok()?;
+        deserializer.end().ok()?;
+        Some(metadata)
+    }
 }
 
 struct Object<'s>(&'s CollectionSpec);

@@ -1,0 +1,95 @@
+//! What the database has of a collection, beside what it should have.
+
+use std::collections::HashSet;
+
+use shelfward_core::ErrorKind;
+use sqlx::Row as _;
+
+use crate::binds::{Bind, Binds, Statement};
+use crate::collection::Opened;
+use crate::error::Job;
+use crate::schema::{column, column_type, indexes};
+
+impl Opened {
+    /// Refuses a collection whose table lacks something, and says what. `indexes_too` where nobody
+    /// but a person makes indexes; elsewhere they are made when the collection is next created.
+    pub(crate) async fn check_table(&self, indexes_too: bool) -> Job<()> {
+        let (there, on) = self.described().await?;
+        let spec = &self.entry.spec;
+        let mut lacking = Vec::new();
+        let mut expected = vec![
+            ("part".to_owned(), "text".to_owned()),
+            ("id".to_owned(), "text".to_owned()),
+            ("meta".to_owned(), "jsonb".to_owned()),
+            ("body".to_owned(), "text".to_owned()),
+            ("words".to_owned(), "tsvector".to_owned()),
+            ("embedding".to_owned(), format!("vector({})", spec.width)),
+        ];
+        if self.entry.settings.text_search.is_some() {
+            expected.push(("analysed".to_owned(), "tsvector".to_owned()));
+        }
+        let fields = spec.fields.iter().enumerate();
+        expected.extend(fields.map(|(at, f)| (column(at, f), column_type(f.kind).to_owned())));
+        for (name, kind) in expected {
+            if !there.contains(&(name.clone(), kind.clone())) {
+                lacking.push(format!("the column {name} ({kind})"));
+            }
+        }
+        if !on.contains("btree (part, id)") {
+            lacking.push("the primary key (part, id)".to_owned());
+        }
+        if indexes_too {
+            for index in indexes(&self.names, spec, &self.entry.settings, &self.extension) {
+                if !on.contains(&plain(&index.on, &self.extension)) {
+                    lacking.push(format!("the index {}", plain(&index.on, &self.extension)));
+                }
+            }
+        }
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        Err(ErrorKind::Invalid(format!(
+            "the table {} lacks {}; run the statements of schema_sql that make them",
+            self.names.bare_table(&spec.name),
+            lacking.join(", ")
+        ))
+        .into())
+    }
+
+    /// The columns with their types, and what the valid indexes are on.
+    async fn described(&self) -> Job<(HashSet<(String, String)>, HashSet<String>)> {
+        let mut binds = Binds::default();
+        let table = binds.add(Bind::Text(self.table.clone()));
+        let sql = format!(
+            "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), NULL::text \
+             FROM pg_attribute a WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 \
+             AND NOT a.attisdropped UNION ALL \
+             SELECT NULL, NULL, pg_get_indexdef(i.indexrelid) FROM pg_index i \
+             WHERE i.indrelid = to_regclass({table}) AND i.indisvalid AND i.indpred IS NULL"
+        );
+        let mut columns = HashSet::new();
+        let mut on = HashSet::new();
+        for row in self.server.read(&Statement { sql, binds }).await? {
+            match row.try_get::<Option<String>, _>(2)? {
+                Some(definition) => {
+                    // `CREATE INDEX name ON table USING gin (words) WITH (…)`
+                    let using = definition.split_once(" USING ").map_or("", |(_, using)| using);
+                    let using = using.split_once(" WITH ").map_or(using, |(using, _)| using);
+                    on.insert(plain(using, &self.extension));
+                }
+                None => {
+                    let kind: String = row.try_get(1)?;
+                    columns.insert((row.try_get(0)?, plain(&kind, &self.extension)));
+                }
+            }
+        }
+        Ok((columns, on))
+    }
+}
+
+/// Without the extension's schema, which the server names or leaves out by the search path, and
+/// without the quotes that it sets as it likes.
+fn plain(text: &str, extension: &crate::extension::Extension) -> String {
+    let bare = text.replace('"', "");
+    bare.replace(&format!("{}.", extension.schema().as_str()), "")
+}

@@ -1,0 +1,204 @@
+use std::time::Duration;
+
+use shelfward_core::ErrorKind;
+
+use crate::identifier::Identifier;
+
+/// How vectors are indexed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum VectorIndex {
+    /// No index: every search looks at all rows that its filter matches, and is exact.
+    None,
+    /// A graph over the vectors, up to 2,000 numbers wide. Wider ones get [`HnswHalf`](Self::HnswHalf).
+    Hnsw,
+    /// A graph over the vectors as 16-bit floats, up to 4,000 numbers wide; wider ones get none. It
+    /// takes half the memory, and its candidates are scored again by the vectors as they are.
+    HnswHalf,
+}
+
+impl VectorIndex {
+    /// The index that vectors of a width get where this one is asked for.
+    #[must_use]
+    pub fn for_width(self, width: u32) -> Self {
+        match self {
+            Self::Hnsw if width <= 2_000 => Self::Hnsw,
+            Self::Hnsw | Self::HnswHalf if width <= 4_000 => Self::HnswHalf,
+            _ => Self::None,
+        }
+    }
+}
+
+/// What a [`PostgresStore`](crate::PostgresStore) does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PostgresOptions {
+    /// The schema that the tables lie in. Default `public`.
+    pub schema: Identifier,
+    /// What the tables' names begin with, at most 16 bytes. Default `shelfward_`.
+    pub table_prefix: Identifier,
+    /// Whether the store makes and changes tables. Default `true`; with `false` it sends no such
+    /// statement, and [`schema_sql`](crate::PostgresStore::schema_sql) prints them for a person.
+    pub manage_schema: bool,
+    /// How vectors of new collections are indexed. Default [`VectorIndex::Hnsw`].
+    pub index: VectorIndex,
+    /// How many neighbours a graph keeps of each vector, 2 to 100. Default 16.
+    pub m: u16,
+    /// How many candidates are looked at for a vector that is put into a graph, 4 to 1,000 and at
+    /// least `2 * m`. Default 64.
+    pub ef_construction: u16,
+    /// How many candidates a search in a graph keeps at a time, 1 to 1,000. Default 100.
+    pub ef_search: u16,
+    /// The server's text search configuration, as `english`, that new collections search texts by,
+    /// in the place of our words. Default none.
+    pub text_search: Option<Identifier>,
+    /// Whether searches set the reader's tenant and groups for row-level security. Default `false`.
+    pub row_level_security: bool,
+    /// The most connections. Default 10.
+    pub max_connections: u32,
+    /// How long a call waits for a connection. Default 5 s.
+    pub connect_timeout: Duration,
+    /// How long one statement may take; zero is without end. Default 30 s.
+    pub statement_timeout: Duration,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self {
+            schema: known("public"),
+            table_prefix: known("shelfward_"),
+            manage_schema: true,
+            index: VectorIndex::Hnsw,
+            m: 16,
+            ef_construction: 64,
+            ef_search: 100,
+            text_search: None,
+            row_level_security: false,
+            max_connections: 10,
+            connect_timeout: Duration::from_secs(5),
+            statement_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the two names above are names")]
+fn known(name: &str) -> Identifier {
+    Identifier::new(name).expect("a plain name")
+}
+
+/// So many bytes are left for the prefix beside the longest name of a collection and of an index.
+const MAX_PREFIX: usize = 16;
+
+impl PostgresOptions {
+    /// Sets the schema that the tables lie in.
+    #[must_use]
+    pub fn with_schema(mut self, schema: Identifier) -> Self {
+        self.schema = schema;
+        self
+    }
+
+    /// Sets what the tables' names begin with.
+    #[must_use]
+    pub fn with_table_prefix(mut self, prefix: Identifier) -> Self {
+        self.table_prefix = prefix;
+        self
+    }
+
+    /// Sets whether the store makes and changes tables.
+    #[must_use]
+    pub fn with_manage_schema(mut self, manage: bool) -> Self {
+        self.manage_schema = manage;
+        self
+    }
+
+    /// Sets how vectors of new collections are indexed.
+    #[must_use]
+    pub fn with_index(mut self, index: VectorIndex) -> Self {
+        self.index = index;
+        self
+    }
+
+    /// Sets what a graph is built with.
+    #[must_use]
+    pub fn with_graph(mut self, m: u16, ef_construction: u16) -> Self {
+        self.m = m;
+        self.ef_construction = ef_construction;
+        self
+    }
+
+    /// Sets how many candidates a search in a graph keeps at a time.
+    #[must_use]
+    pub fn with_ef_search(mut self, ef_search: u16) -> Self {
+        self.ef_search = ef_search;
+        self
+    }
+
+    /// Sets the text search configuration that new collections search texts by.
+    #[must_use]
+    pub fn with_text_search(mut self, configuration: Option<Identifier>) -> Self {
+        self.text_search = configuration;
+        self
+    }
+
+    /// Sets whether searches set the reader's tenant and groups for row-level security.
+    #[must_use]
+    pub fn with_row_level_security(mut self, on: bool) -> Self {
+        self.row_level_security = on;
+        self
+    }
+
+    /// Sets the most connections.
+    #[must_use]
+    pub fn with_max_connections(mut self, max: u32) -> Self {
+        self.max_connections = max;
+        self
+    }
+
+    /// Sets how long a call waits for a connection.
+    #[must_use]
+    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// Sets how long one statement may take.
+    #[must_use]
+    pub fn with_statement_timeout(mut self, timeout: Duration) -> Self {
+        self.statement_timeout = timeout;
+        self
+    }
+
+    /// Refuses options that mean nothing.
+    pub(crate) fn check(&self) -> Result<(), ErrorKind> {
+        let wrong = [
+            (
+                self.table_prefix.as_str().len() > MAX_PREFIX,
+                "a table prefix has at most 16 bytes",
+            ),
+            (!(2..=100).contains(&self.m), "m is 2 to 100"),
+            (
+                !(4..=1_000).contains(&self.ef_construction)
+                    || self.ef_construction < 2 * self.m,
+                "ef_construction is 4 to 1000, and at least twice m",
+            ),
+            (
+                !(1..=1_000).contains(&self.ef_search),
+                "ef_search is 1 to 1000",
+            ),
+            (self.max_connections == 0, "max_connections is at least 1"),
+            (
+                self.connect_timeout.is_zero(),
+                "connect_timeout_ms is at least 1",
+            ),
+            (
+                self.statement_timeout.as_millis() > 2_147_483_647,
+                "statement_timeout_ms is at most 2147483647",
+            ),
+        ];
+        match wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            Some((_, right)) => Err(ErrorKind::Invalid(right.to_owned())),
+            None => Ok(()),
+        }
+    }
+}

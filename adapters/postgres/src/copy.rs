@@ -1,0 +1,102 @@
+//! Records in the binary form that `COPY` takes.
+
+use shelfward_core::{CollectionSpec, ErrorKind, Record};
+
+use crate::error::Job;
+use crate::metadata_json;
+use crate::record_mapping::part;
+use crate::words::{limit, vector};
+
+/// The columns that are sent, in their order.
+pub(crate) const COLUMNS: &str = "part, id, meta, body, words, embedding";
+
+/// A message holds about so many bytes; each is a statement of its own, which takes its time.
+const CHUNK: usize = 4 << 20;
+
+/// The server's limit for one value.
+const MAX_VALUE: usize = 256 << 20;
+
+/// Rows that are sent together.
+pub(crate) struct Rows {
+    bytes: Vec<u8>,
+    is_empty: bool,
+}
+
+impl Rows {
+    fn new() -> Self {
+        let mut bytes = Vec::from(b"PGCOPY\n\xff\r\n\0");
+        // Flags, and the length of an extension of the header: none.
+        bytes.extend([0; 8]);
+        Self {
+            bytes,
+            is_empty: true,
+        }
+    }
+
+    fn push(&mut self, record: &Record, spec: &CollectionSpec, analysed: bool) -> Job<()> {
+        self.is_empty = false;
+        self.bytes.extend(6_u16.to_be_bytes());
+        self.field(part(record.key.partition.as_ref()).as_bytes())?;
+        self.field(record.key.id.as_str().as_bytes())?;
+        let mut meta = vec![1];
+        meta.extend(metadata_json::metadata(&record.metadata).as_bytes());
+        self.field(&meta)?;
+        match &record.text {
+            Some(text) => self.field(text.as_bytes())?,
+            None => self.null(),
+        }
+        // Where the server's own configuration is searched by, our words are of no use.
+        if record.text.is_some() && !analysed {
+            self.field(&vector(&record.words)?)?;
+        } else {
+            self.null();
+        }
+        let width = u16::try_from(spec.width).map_err(|_| ErrorKind::Engine)?;
+        let mut embedding = Vec::with_capacity(4 + 4 * record.vector.len());
+        embedding.extend(width.to_be_bytes());
+        embedding.extend([0; 2]);
+        for number in record.vector.iter() {
+            embedding.extend(number.to_be_bytes());
+        }
+        self.field(&embedding)
+    }
+
+    fn field(&mut self, value: &[u8]) -> Job<()> {
+        let length = i32::try_from(value.len()).ok();
+        let Some(length) = length.filter(|_| value.len() <= MAX_VALUE) else {
+            return Err(limit("bytes of one value of a record", value.len(), MAX_VALUE));
+        };
+        self.bytes.extend(length.to_be_bytes());
+        self.bytes.extend(value);
+        Ok(())
+    }
+
+    fn null(&mut self) {
+        self.bytes.extend((-1_i32).to_be_bytes());
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.bytes.extend((-1_i16).to_be_bytes());
+        self.bytes
+    }
+}
+
+/// The records as messages, none of them much larger than the others.
+pub(crate) fn messages<'a>(
+    records: impl IntoIterator<Item = &'a Record>,
+    spec: &CollectionSpec,
+    analysed: bool,
+) -> Job<Vec<Vec<u8>>> {
+    let mut messages = Vec::new();
+    let mut rows = Rows::new();
+    for record in records {
+        rows.push(record, spec, analysed)?;
+        if rows.bytes.len() >= CHUNK {
+            messages.push(std::mem::replace(&mut rows, Rows::new()).finish());
+        }
+    }
+    if !rows.is_empty {
+        messages.push(rows.finish());
+    }
+    Ok(messages)
+}

@@ -1,0 +1,129 @@
+//! Rows as records, and keys as their columns.
+
+use std::sync::Arc;
+
+use shelfward_core::{
+    CollectionSpec, ErrorKind, Include, Key, Metadata, Record, StoredRecord, Text, VectorProblem,
+};
+use sqlx::Row as _;
+use sqlx::postgres::PgRow;
+
+use crate::error::{Job, corrupt};
+use crate::words::limit;
+
+/// Stands before a partition that would be taken for none, or for one that it stands before.
+const ESCAPE: char = '\u{1}';
+
+/// A partition as its column, which is empty where there is none.
+pub(crate) fn part(partition: Option<&Text>) -> String {
+    match partition.map(Text::as_str) {
+        None => String::new(),
+        Some(text) if text.is_empty() || text.starts_with(ESCAPE) => format!("{ESCAPE}{text}"),
+        Some(text) => text.to_owned(),
+    }
+}
+
+/// The key that two columns hold.
+pub(crate) fn key(part: &str, id: &str) -> Job<Key> {
+    let text = |text: &str| Text::new(text).map_err(|_| corrupt("a key is none"));
+    let mut key = Key::new(text(id)?);
+    if !part.is_empty() {
+        key.partition = Some(text(part.strip_prefix(ESCAPE).unwrap_or(part))?);
+    }
+    Ok(key)
+}
+
+/// The columns of a read, as [`stored`] takes them, from the alias `r`.
+pub(crate) fn columns(include: Include) -> String {
+    let body = if include.text { "r.body" } else { "NULL::text" };
+    let vector = if include.vector {
+        "r.embedding::real[]"
+    } else {
+        "NULL::real[]"
+    };
+    format!("r.part, r.id, r.meta::text, {body}, {vector}")
+}
+
+/// The record of a row; its columns begin at `from`.
+pub(crate) fn stored(row: &PgRow, from: usize, spec: &CollectionSpec) -> Job<StoredRecord> {
+    let mut stored = StoredRecord::new(
+        key(row.try_get(from)?, row.try_get(from + 1)?)?,
+        metadata(row.try_get(from + 2)?, spec)?,
+    );
+    stored.text = text(row.try_get(from + 3)?);
+    let vector: Option<Vec<f32>> = row.try_get(from + 4)?;
+    stored.vector = vector.map(Arc::from);
+    Ok(stored)
+}
+
+pub(crate) fn metadata(json: &str, spec: &CollectionSpec) -> Job<Arc<Metadata>> {
+    Metadata::from_stored_json(json, spec)
+        .map(Arc::new)
+        .ok_or_else(|| corrupt("a row's metadata cannot be read"))
+}
+
+pub(crate) fn text(text: Option<&str>) -> Option<Arc<str>> {
+    text.map(Arc::from)
+}
+
+/// The most bytes of a partition or a unit: an index has room for both.
+const MAX_NAME: usize = 1_024;
+/// The most bytes of one member of a declared list: an index has room for it.
+const MAX_MEMBER: usize = 2_048;
+
+/// Refuses what the table cannot hold. A bare adapter is checked here, a checked handle has done it.
+pub(crate) fn check(record: &Record, spec: &CollectionSpec) -> Job<()> {
+    let (given, width) = (record.vector.len(), spec.width);
+    if usize::try_from(width) != Ok(given) {
+        return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
+    }
+    if let Some(at) = record.vector.iter().position(|number| !number.is_finite()) {
+        return Err(ErrorKind::Vector(VectorProblem::NotFinite { at }).into());
+    }
+    if let Some(key) = spec.partition_key()
+        && record.metadata.text(key.as_str()) != record.key.partition.as_ref().map(Text::as_str)
+    {
+        let invalid = format!("a record must hold its key's partition under {key}");
+        return Err(ErrorKind::Invalid(invalid).into());
+    }
+    spec.check_metadata(&record.metadata)?;
+    check_sizes(&record.metadata, spec)
+}
+
+/// Refuses values that are too large for their index.
+pub(crate) fn check_sizes(metadata: &Metadata, spec: &CollectionSpec) -> Job<()> {
+    for key in [spec.partition_key(), spec.unit_key()].into_iter().flatten() {
+        let bytes = metadata.text(key.as_str()).map_or(0, str::len);
+        if bytes > MAX_NAME {
+            return Err(limit("bytes of a partition or a unit", bytes, MAX_NAME));
+        }
+    }
+    for field in &spec.fields {
+        if field.kind != shelfward_core::FieldKind::TextList {
+            continue;
+        }
+        let elements = metadata.get(field.key.as_str()).map(|value| value.elements());
+        for member in elements.unwrap_or_default() {
+            let bytes = member.as_text().map_or(0, str::len);
+            if bytes > MAX_MEMBER {
+                let what = "bytes of one member of a declared list";
+                return Err(limit(what, bytes, MAX_MEMBER));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_comes_back_from_its_columns() {
+        for partition in [None, Some(""), Some("a"), Some("\u{1}"), Some("\u{1}\u{1}a")] {
+            let partition = partition.map(|text| Text::new(text).unwrap());
+            let columns = part(partition.as_ref());
+            assert_eq!(key(&columns, "id").unwrap().partition, partition);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Policies by which the server itself answers a reader only from what they may read.
+//!
+//! They are made of the same scope as the filter of every search: tenant, groups and status. The
+//! role that reads owns nothing and bypasses nothing; a search sets its scope for one statement, and
+//! without a scope the role reads no row at all, whatever statement it runs.
+
+use shelfward_core::library::{ACL_GROUPS, ACTIVE, STATUS, TENANT_ID};
+use shelfward_core::{CollectionSpec, ErrorKind, FieldKind, Filter, Scalar};
+
+use crate::binds::Bind;
+use crate::error::Job;
+use crate::identifier::{Identifier, literal};
+use crate::schema::{Names, column};
+
+/// Where the tenant of a search is set.
+const TENANT: &str = "shelfward.tenant";
+/// Where the groups of a search are set, as an array.
+const GROUPS: &str = "shelfward.groups";
+
+/// The role that searches under row-level security. It must exist, must not own the tables, and must
+/// not bypass row-level security.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reader {
+    /// The role's name.
+    pub role: Identifier,
+}
+
+impl Reader {
+    /// A role.
+    pub fn new(role: Identifier) -> Self {
+        Self { role }
+    }
+}
+
+/// What a statement sets before it reads by a filter.
+pub(crate) fn settings(
+    filter: &Filter,
+    spec: &CollectionSpec,
+) -> Job<Vec<(&'static str, Bind)>> {
+    if filter.is_nothing() {
+        return Ok(Vec::new());
+    }
+    let texts = |key: &str| {
+        let values = filter.pinned(key).unwrap_or_default();
+        let text = |value: Scalar| value.as_text().map(str::to_owned);
+        values.into_iter().filter_map(text).collect::<Vec<_>>()
+    };
+    fields(spec)?;
+    let (mut tenant, groups) = (texts(TENANT_ID), texts(ACL_GROUPS));
+    match (tenant.pop(), tenant.is_empty(), groups.is_empty()) {
+        (Some(tenant), true, false) => Ok(vec![
+            (TENANT, Bind::Text(tenant)),
+            (GROUPS, Bind::Texts(groups)),
+        ]),
+        _ => {
+            let right = "under row-level security a read names one tenant and its groups, as every \
+                         search of a library does";
+            Err(ErrorKind::Invalid(right.to_owned()).into())
+        }
+    }
+}
+
+/// The columns of tenant, groups and status.
+fn fields(spec: &CollectionSpec) -> Result<[String; 3], ErrorKind> {
+    let place = |key: &str, kind: FieldKind| {
+        let mut fields = spec.fields.iter().enumerate();
+        let found = fields.find(|(_, field)| field.key.as_str() == key && field.kind == kind);
+        found.map(|(at, field)| column(at, field))
+    };
+    let all = [
+        place(TENANT_ID, FieldKind::Text),
+        place(ACL_GROUPS, FieldKind::TextList),
+        place(STATUS, FieldKind::Text),
+    ];
+    let [Some(tenant), Some(groups), Some(status)] = all else {
+        let right = "row-level security is for the collections of a library, which declare its fields";
+        return Err(ErrorKind::Invalid(right.to_owned()));
+    };
+    Ok([tenant, groups, status])
+}
+
+/// The statements that let a role read within a scope alone.
+pub(crate) fn statements(
+    names: &Names,
+    spec: &CollectionSpec,
+    reader: &Reader,
+) -> Result<Vec<String>, ErrorKind> {
+    let [tenant, groups, status] = fields(spec)?;
+    let table = names.table(&spec.name);
+    let (role, active) = (&reader.role, literal(ACTIVE));
+    // In a query of their own, the settings are read once and not for every row. Unset, they are
+    // null, and nothing equals null.
+    let set = |name: &str| format!("nullif(current_setting('{name}', true), '')");
+    Ok(vec![
+        format!("ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"),
+        format!("DROP POLICY IF EXISTS shelfward_reader ON {table}"),
+        format!(
+            "CREATE POLICY shelfward_reader ON {table} FOR SELECT TO {role} USING \
+             ({tenant} = (SELECT {}) AND {groups} && (SELECT {}::text[]) AND {status} = {active})",
+            set(TENANT),
+            set(GROUPS)
+        ),
+        format!("GRANT USAGE ON SCHEMA {} TO {role}", names.schema()),
+        format!("GRANT SELECT ON {table}, {} TO {role}", names.registry()),
+    ])
+}

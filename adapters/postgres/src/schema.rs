@@ -1,0 +1,252 @@
+//! The tables of a store, as SQL.
+
+use shelfward_core::{CollectionName, CollectionSpec, Field, FieldKind, Metric};
+
+use crate::config::VectorIndex;
+use crate::extension::Extension;
+use crate::identifier::{Identifier, literal};
+use crate::registry::Settings;
+use crate::PostgresOptions;
+
+/// The names of everything that a store makes.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    schema: Identifier,
+    prefix: String,
+}
+
+impl Names {
+    pub(crate) fn of(options: &PostgresOptions) -> Self {
+        Self {
+            schema: options.schema.clone(),
+            prefix: options.table_prefix.as_str().to_owned(),
+        }
+    }
+
+    pub(crate) fn schema(&self) -> &Identifier {
+        &self.schema
+    }
+
+    /// The table of the collections. No collection's table has its name: theirs begin with a letter.
+    pub(crate) fn registry(&self) -> String {
+        self.within("_collections")
+    }
+
+    /// The function that makes an array of a list in metadata.
+    pub(crate) fn texts(&self) -> String {
+        self.within("_texts")
+    }
+
+    pub(crate) fn table(&self, name: &CollectionName) -> String {
+        self.within(name.as_str())
+    }
+
+    /// The table's name without its schema and without quotes.
+    pub(crate) fn bare_table(&self, name: &CollectionName) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    fn within(&self, name: &str) -> String {
+        format!("{}.\"{}{name}\"", self.schema, self.prefix)
+    }
+
+    fn index(&self, name: &CollectionName, suffix: &str) -> String {
+        format!("\"{}{name}_{suffix}\"", self.prefix)
+    }
+}
+
+/// The statements that make what all collections share.
+pub(crate) fn shared(names: &Names) -> Vec<String> {
+    vec![
+        format!("CREATE SCHEMA IF NOT EXISTS {}", names.schema()),
+        format!(
+            "CREATE TABLE IF NOT EXISTS {} (name text COLLATE \"C\" PRIMARY KEY, \
+             generation bigint NOT NULL, spec text NOT NULL, settings text NOT NULL)",
+            names.registry()
+        ),
+        // What a generated column may call: it reads nothing but what it is given.
+        format!(
+            "CREATE OR REPLACE FUNCTION {}(jsonb) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT \
+             PARALLEL SAFE RETURN CASE jsonb_typeof($1) WHEN 'array' \
+             THEN ARRAY(SELECT jsonb_array_elements_text($1)) \
+             WHEN 'string' THEN ARRAY[$1 #>> '{{}}'] END",
+            names.texts()
+        ),
+    ]
+}
+
+/// The column of a declared field: its number, which tells it from all others, and as much of its key
+/// as a plain name holds.
+pub(crate) fn column(at: usize, field: &Field) -> String {
+    let plain = |c: char| match c.to_ascii_lowercase() {
+        c @ ('a'..='z' | '0'..='9' | '_') => c,
+        _ => '_',
+    };
+    let key: String = field.key.as_str().chars().take(40).map(plain).collect();
+    format!("f{at}_{key}")
+}
+
+/// The type of a declared field's column, as the server names it.
+pub(crate) fn column_type(kind: FieldKind) -> &'static str {
+    match kind {
+        FieldKind::TextList => "text[]",
+        FieldKind::Integer => "bigint",
+        FieldKind::Float => "double precision",
+        FieldKind::Bool => "boolean",
+        _ => "text",
+    }
+}
+
+/// A column that the server fills from the metadata, so that what filters read is always what the
+/// metadata says.
+fn definition(names: &Names, at: usize, field: &Field) -> String {
+    let key = literal(field.key.as_str());
+    let of_metadata = match field.kind {
+        FieldKind::TextList => format!("{}(meta -> {key})", names.texts()),
+        FieldKind::Integer | FieldKind::Float | FieldKind::Bool => {
+            format!("(meta -> {key})::{}", column_type(field.kind))
+        }
+        _ => format!("meta ->> {key}"),
+    };
+    let collate = match field.kind {
+        // Ordered by code points, as filters are.
+        FieldKind::Text | FieldKind::TextList => " COLLATE \"C\"",
+        _ => "",
+    };
+    format!(
+        "{} {}{collate} GENERATED ALWAYS AS ({of_metadata}) STORED",
+        column(at, field),
+        column_type(field.kind)
+    )
+}
+
+/// The statement that makes a collection's table.
+pub(crate) fn table(
+    names: &Names,
+    spec: &CollectionSpec,
+    settings: &Settings,
+    extension: &Extension,
+) -> Vec<String> {
+    let table = names.table(&spec.name);
+    let mut columns = vec![
+        "part text COLLATE \"C\" NOT NULL".to_owned(),
+        "id text COLLATE \"C\" NOT NULL".to_owned(),
+        "meta jsonb NOT NULL".to_owned(),
+        "body text".to_owned(),
+        "words tsvector".to_owned(),
+        format!("embedding {}({}) NOT NULL", extension.vector(), spec.width),
+    ];
+    if let Some(configuration) = &settings.text_search {
+        columns.push(format!(
+            "analysed tsvector GENERATED ALWAYS AS (to_tsvector({}::regconfig, coalesce(body, ''))) \
+             STORED",
+            literal(configuration.as_str())
+        ));
+    }
+    let fields = spec.fields.iter().enumerate();
+    columns.extend(fields.map(|(at, field)| definition(names, at, field)));
+    columns.push("PRIMARY KEY (part, id)".to_owned());
+    let mut statements = vec![format!("CREATE TABLE {table} ({})", columns.join(", "))];
+    if spec.width <= MAX_INLINE_WIDTH {
+        // Beside the rest of the row, where a scan reads it without another look-up; what is moved
+        // out of a long row is its text.
+        statements.push(format!(
+            "ALTER TABLE {table} ALTER COLUMN embedding SET STORAGE PLAIN"
+        ));
+    }
+    statements
+}
+
+/// A page has room for a row with such a vector in it.
+const MAX_INLINE_WIDTH: u32 = 1_536;
+
+/// The statement that adds a declared field to a collection's table.
+pub(crate) fn add_column(names: &Names, spec: &CollectionSpec, at: usize, field: &Field) -> String {
+    format!(
+        "ALTER TABLE {} ADD COLUMN IF NOT EXISTS {}",
+        names.table(&spec.name),
+        definition(names, at, field)
+    )
+}
+
+/// An index of a collection.
+pub(crate) struct Index {
+    /// What it is on, as the server tells it: `gin (words)`.
+    pub(crate) on: String,
+    /// The statement that makes it, unless there is one of its name.
+    pub(crate) sql: String,
+}
+
+/// The indexes that a collection should have, beside that of its keys.
+pub(crate) fn indexes(
+    names: &Names,
+    spec: &CollectionSpec,
+    settings: &Settings,
+    extension: &Extension,
+) -> Vec<Index> {
+    let mut indexes = Vec::new();
+    let mut add = |suffix: &str, on: String, with: String| {
+        let sql = format!(
+            "CREATE INDEX IF NOT EXISTS {} ON {} USING {on}{with}",
+            names.index(&spec.name, suffix),
+            names.table(&spec.name)
+        );
+        indexes.push(Index { on, sql });
+    };
+    let none = String::new;
+    // What replaces, narrows and removes a source or a tenant reads no other rows.
+    let of_key = |key: Option<&shelfward_core::MetadataKey>| {
+        let place = |key: &shelfward_core::MetadataKey| (spec.fields.iter().enumerate()).find(|(_, field)| field.key == *key);
+        key.and_then(place).map(|(at, field)| column(at, field))
+    };
+    let unit: Vec<_> = [spec.partition_key(), spec.unit_key()]
+        .into_iter()
+        .filter_map(of_key)
+        .collect();
+    if !unit.is_empty() {
+        add("unit", format!("btree ({})", unit.join(", ")), none());
+    }
+    for (at, field) in spec.fields.iter().enumerate() {
+        if field.kind == FieldKind::TextList {
+            let on = format!("gin ({})", column(at, field));
+            add(&format!("f{at}"), on, none());
+        }
+    }
+    if spec.open_fields {
+        add("meta", "gin (meta jsonb_path_ops)".to_owned(), none());
+    }
+    if settings.text_search.is_some() {
+        add("analysed", "gin (analysed)".to_owned(), none());
+    } else {
+        add("words", "gin (words)".to_owned(), none());
+    }
+    let with = format!(
+        " WITH (m = {}, ef_construction = {})",
+        settings.m, settings.ef_construction
+    );
+    let class = |kind: &str| {
+        let metric = match spec.metric {
+            Metric::Dot => "ip",
+            Metric::Euclidean => "l2",
+            _ => "cosine",
+        };
+        extension.name(&format!("{kind}_{metric}_ops"))
+    };
+    match settings.index {
+        VectorIndex::None => {}
+        VectorIndex::Hnsw => {
+            let on = format!("hnsw (embedding {})", class("vector"));
+            add("hnsw", on, with);
+        }
+        VectorIndex::HnswHalf => {
+            let half = extension.half();
+            let on = format!(
+                "hnsw (((embedding)::{half}({})) {})",
+                spec.width,
+                class("halfvec")
+            );
+            add("hnsw", on, with);
+        }
+    }
+    indexes
+}

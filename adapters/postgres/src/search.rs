@@ -1,0 +1,201 @@
+//! Both legs: candidates and their records in one statement and one snapshot.
+
+use shelfward_core::{
+    Ask, CollectionSpec, End, ErrorKind, Filter, Found, Hit, Leg, Match, Metric, QueryWord,
+    VectorProblem,
+};
+use sqlx::Row as _;
+
+use crate::binds::{Bind, Binds};
+use crate::collection::Opened;
+use crate::config::VectorIndex;
+use crate::error::Job;
+use crate::filter_translation::condition;
+use crate::identifier::literal;
+use crate::reads::FIRST;
+use crate::record_mapping::{key, metadata, text};
+use crate::words::{query, text_search_query};
+
+/// How a dense leg is served.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// However the server thinks best: it may walk the graph.
+    Planned,
+    /// By looking at every row that the filter matches.
+    Exact,
+}
+
+/// Of 16-bit floats, so many candidates for each hit are scored again by the vectors as they are.
+const OVER: usize = 4;
+
+impl Opened {
+    /// Searches all legs in one snapshot.
+    pub(crate) async fn search(&self, legs: &[&Leg]) -> Job<Vec<Found>> {
+        let mut found = self.search_by(legs, Way::Planned).await?;
+        if self.entry.settings.index == VectorIndex::None {
+            return Ok(found);
+        }
+        // A walk through the graph ends after so many rows, whether enough of them passed or not.
+        for (found, leg) in found.iter_mut().zip(legs) {
+            let is_dense = matches!(leg.ask, Ask::Dense(_));
+            if is_dense && found.hits.len() < leg.top_k && !leg.filter.is_nothing() {
+                let exactly = self.search_by(&[*leg], Way::Exact).await?.pop();
+                *found = exactly.ok_or(ErrorKind::Engine)?;
+            }
+        }
+        Ok(found)
+    }
+
+    async fn search_by(&self, legs: &[&Leg], way: Way) -> Job<Vec<Found>> {
+        let mut binds = Binds::default();
+        let mut queries = Vec::with_capacity(legs.len());
+        let mut widest = 0;
+        for (at, leg) in legs.iter().enumerate() {
+            let such = condition(&leg.filter, &self.entry.spec, &mut binds)?;
+            match &leg.ask {
+                Ask::Dense(vector) => {
+                    widest = widest.max(leg.top_k);
+                    queries.push(self.dense(at, vector, &such, leg.top_k, way, &mut binds)?);
+                }
+                Ask::Lexical { words, matching } => {
+                    let lexical = self.lexical(at, words, *matching, &such, leg.top_k, &mut binds)?;
+                    queries.extend(lexical);
+                }
+            }
+        }
+        let mut found = vec![Found::nothing(); legs.len()];
+        if queries.is_empty() {
+            return Ok(found);
+        }
+        let mut with = Vec::new();
+        let walks = self.entry.settings.index != VectorIndex::None && way == Way::Planned;
+        if walks && widest > 0 {
+            let ef = usize::from(self.server.options.ef_search).max(widest).min(MAX_EF);
+            with.push(("hnsw.ef_search", ef.to_string()));
+            if self.extension.scans_on() {
+                with.push(("hnsw.iterative_scan", "strict_order".to_owned()));
+            }
+        }
+        // Filters of two legs differ in what they find, not in who may read.
+        let filter = legs.first().map_or_else(Filter::everything, |leg| (*leg.filter).clone());
+        let statement = self.framed(binds, &filter, &with, &queries.join(" UNION ALL "))?;
+        for row in self.asked(&statement).await? {
+            let leg: &str = row.try_get(FIRST)?;
+            let leg: usize = leg.parse().map_err(|_| ErrorKind::Engine)?;
+            let score: f64 = row.try_get(FIRST + 5)?;
+            let hit = Hit::new(
+                key(row.try_get(FIRST + 1)?, row.try_get(FIRST + 2)?)?,
+                self.score(&legs.get(leg).ok_or(ErrorKind::Engine)?.ask, score),
+                text(row.try_get(FIRST + 4)?),
+                metadata(row.try_get(FIRST + 3)?, &self.entry.spec)?,
+            );
+            found.get_mut(leg).ok_or(ErrorKind::Engine)?.hits.push(hit);
+        }
+        for found in &mut found {
+            (found.hits).sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
+            found.end = End::Complete;
+        }
+        Ok(found)
+    }
+
+    fn dense(
+        &self,
+        leg: usize,
+        vector: &[f32],
+        such: &str,
+        top_k: usize,
+        way: Way,
+        binds: &mut Binds,
+    ) -> Job<String> {
+        let spec = &self.entry.spec;
+        let (given, width) = (vector.len(), spec.width);
+        if usize::try_from(width) != Ok(given) {
+            return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
+        }
+        let table = &self.table;
+        let distance = self.extension.distance(spec.metric);
+        let asked = binds.add(Bind::Reals(vector.to_vec()));
+        let asked = format!("({asked})::{}", self.extension.vector());
+        let nearest = format!("(r.embedding {distance} {asked})");
+        let limit = limit(top_k, binds);
+        let columns = "r.part, r.id, r.meta::text AS meta, r.body";
+        let by_halves = self.entry.settings.index == VectorIndex::HnswHalf
+            && way == Way::Planned
+            && vector.iter().all(|number| number.abs() <= MAX_HALF);
+        if !by_halves {
+            // Plus nothing, the order is none that the index has.
+            let exactly = if way == Way::Exact { " + 0" } else { "" };
+            return Ok(format!(
+                "(SELECT '{leg}' AS leg, {columns}, {nearest} AS score FROM {table} r \
+                 WHERE s.ready AND {such} ORDER BY {nearest}{exactly} LIMIT {limit})"
+            ));
+        }
+        let half = format!("{}({width})", self.extension.half());
+        let over = self::limit(top_k.saturating_mul(OVER), binds);
+        Ok(format!(
+            "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, {nearest} AS score FROM \
+             (SELECT {columns}, r.embedding FROM {table} r WHERE s.ready AND {such} \
+             ORDER BY (r.embedding::{half}) {distance} ({asked}::{half}) LIMIT {over}) r \
+             ORDER BY {nearest} LIMIT {limit})"
+        ))
+    }
+
+    fn lexical(
+        &self,
+        leg: usize,
+        words: &[QueryWord],
+        matching: Match,
+        such: &str,
+        top_k: usize,
+        binds: &mut Binds,
+    ) -> Job<Option<String>> {
+        let (column, asked) = match &self.entry.settings.text_search {
+            Some(configuration) => {
+                let Some(query) = text_search_query(words, matching)? else {
+                    return Ok(None);
+                };
+                let query = binds.add(Bind::Text(query));
+                let configuration = literal(configuration.as_str());
+                ("analysed", format!("to_tsquery({configuration}::regconfig, {query})"))
+            }
+            None => match query(words, matching) {
+                Some(query) => ("words", binds.add(Bind::Query(query))),
+                None => return Ok(None),
+            },
+        };
+        let limit = limit(top_k, binds);
+        Ok(Some(format!(
+            "(SELECT '{leg}' AS leg, r.part, r.id, r.meta::text AS meta, r.body, \
+             ts_rank(r.{column}, {asked})::double precision AS score FROM {} r \
+             WHERE s.ready AND r.{column} @@ {asked} AND {such} \
+             ORDER BY score DESC, r.part, r.id LIMIT {limit})",
+            self.table
+        )))
+    }
+
+    /// A score from what the server orders by; higher is better.
+    fn score(&self, ask: &Ask, value: f64) -> f64 {
+        match ask {
+            Ask::Dense(_) => of_distance(&self.entry.spec, value),
+            Ask::Lexical { .. } => value,
+        }
+    }
+}
+
+/// The largest number of 16 bits.
+pub(crate) const MAX_HALF: f32 = 65_504.0;
+
+/// What `hnsw.ef_search` takes at most.
+const MAX_EF: usize = 1_000;
+
+fn limit(top_k: usize, binds: &mut Binds) -> String {
+    binds.add(Bind::Integer(i64::try_from(top_k).unwrap_or(i64::MAX)))
+}
+
+fn of_distance(spec: &CollectionSpec, distance: f64) -> f64 {
+    match spec.metric {
+        Metric::Cosine => (1.0 - distance).clamp(-1.0, 1.0),
+        // The server's distances; plus zero turns minus zero into zero.
+        _ => -distance + 0.0,
+    }
+}

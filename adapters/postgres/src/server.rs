@@ -1,0 +1,216 @@
+//! The connections to a server.
+
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, Postgres};
+
+use crate::PostgresOptions;
+use crate::binds::Statement;
+use crate::error::{Fail, Job};
+
+/// A server, and how calls reach it.
+pub(crate) struct Server {
+    pub(crate) pool: PgPool,
+    pub(crate) options: PostgresOptions,
+    /// Whether the connections are ours, set up as we need them.
+    own: bool,
+}
+
+/// How often a call is tried: once more for a connection that had died, and once for the next.
+pub(crate) const ATTEMPTS: u32 = 3;
+
+/// A connection that was idle for so long is looked at before it is used.
+const IDLE: Duration = Duration::from_secs(1);
+
+impl Server {
+    /// Connects; what is wrong with the address, the credentials or the database shows here.
+    pub(crate) async fn connect(
+        connection: PgConnectOptions,
+        options: PostgresOptions,
+    ) -> Job<Self> {
+        let timeout = options.statement_timeout.as_millis();
+        let mut connection = connection.disable_statement_logging();
+        if timeout > 0 {
+            // A plan for values as they are: one for any values may walk the graph for a filter that
+            // five rows pass.
+            connection = connection.options([
+                ("statement_timeout", timeout.to_string()),
+                ("plan_cache_mode", "force_custom_plan".to_owned()),
+            ]);
+        }
+        let first = tokio::time::timeout(
+            options.connect_timeout,
+            PgConnection::connect_with(&connection),
+        );
+        match first.await {
+            // It may end as it likes.
+            Ok(Ok(first)) => drop(first.close().await),
+            Ok(Err(error)) => return Err(error.into()),
+            Err(_) => return Err(Fail::Silent(options.connect_timeout)),
+        }
+        let pool = PgPoolOptions::new()
+            .max_connections(options.max_connections)
+            .acquire_timeout(options.connect_timeout)
+            .test_before_acquire(false)
+            .before_acquire(|connection, about| {
+                Box::pin(async move {
+                    if about.idle_for >= IDLE {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
+            .connect_lazy_with(connection);
+        Ok(Self {
+            pool,
+            options,
+            own: true,
+        })
+    }
+
+    /// Uses connections that somebody else set up.
+    pub(crate) fn over(pool: PgPool, options: PostgresOptions) -> Self {
+        Self {
+            pool,
+            options,
+            own: false,
+        }
+    }
+
+    /// How long one statement may take, and the time that its answer may need beside it.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        let timeout = self.options.statement_timeout;
+        (!timeout.is_zero()).then(|| timeout + Duration::from_millis(500))
+    }
+
+    /// A connection; one that `surely` works was asked so a moment ago.
+    pub(crate) async fn connection(&self, surely: bool) -> Job<Held> {
+        loop {
+            let acquired = self.pool.acquire().await;
+            let mut held = match acquired {
+                Ok(connection) => Held(Some(connection)),
+                Err(sqlx::Error::PoolTimedOut) => return Err(self.why_none()),
+                Err(error) => return Err(error.into()),
+            };
+            if !surely {
+                return Ok(held);
+            }
+            let asked = tokio::time::timeout(self.options.connect_timeout, held.ping());
+            if let Ok(Ok(())) = asked.await {
+                return Ok(held);
+            }
+            // Ends with the connections that are dead: a new one is asked, too, and fails by itself.
+            held.give_up();
+        }
+    }
+
+    fn why_none(&self) -> Fail {
+        let open = self.pool.size();
+        let in_use = usize::try_from(open).unwrap_or(usize::MAX) > self.pool.num_idle();
+        if in_use && open >= self.pool.options().get_max_connections() {
+            Fail::NoConnection(
+                "every connection is in use; raise max_connections, or ask less at a time",
+            )
+        } else {
+            Fail::NoConnection("the server takes no connection at its address")
+        }
+    }
+
+    /// The rows of one statement that reads, tried again where the connection had died.
+    pub(crate) async fn read(&self, statement: &Statement) -> Job<Vec<PgRow>> {
+        let mut attempt = 1;
+        loop {
+            match self.read_once(statement, attempt > 1).await {
+                Err(fail)
+                    if attempt < ATTEMPTS
+                        && (fail.is_connection_lost() || fail.is_undone_for_another()) =>
+                {
+                    attempt += 1;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    async fn read_once(&self, statement: &Statement, surely: bool) -> Job<Vec<PgRow>> {
+        let mut held = self.connection(surely).await?;
+        let rows = rows(&mut held, statement, self.patience(), self.own).await;
+        held.put_back(&rows);
+        rows
+    }
+
+    pub(crate) async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+/// A connection that is closed where nobody put it back: one that was dropped in the middle of
+/// something may be in the middle of a transaction.
+pub(crate) struct Held(Option<PoolConnection<Postgres>>);
+
+impl Held {
+    /// Gives the connection back to the pool, if what was done with it left it whole.
+    pub(crate) fn put_back<T>(mut self, done: &Job<T>) {
+        match done {
+            Err(fail) if fail.breaks_the_connection() => {}
+            _ => drop(self.0.take()),
+        }
+    }
+
+    fn give_up(self) {}
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(mut connection) = self.0.take() {
+            connection.close_on_drop();
+        }
+    }
+}
+
+impl Deref for Held {
+    type Target = PgConnection;
+
+    #[expect(clippy::expect_used, reason = "it is taken only by what consumes it")]
+    fn deref(&self) -> &PgConnection {
+        self.0.as_deref().expect("held until it is put back")
+    }
+}
+
+impl DerefMut for Held {
+    #[expect(clippy::expect_used, reason = "it is taken only by what consumes it")]
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        self.0.as_deref_mut().expect("held until it is put back")
+    }
+}
+
+/// The rows of one statement.
+pub(crate) async fn rows(
+    connection: &mut PgConnection,
+    statement: &Statement,
+    patience: Option<Duration>,
+    keep: bool,
+) -> Job<Vec<PgRow>> {
+    let query = sqlx::query_with(
+        AssertSqlSafe(statement.sql.as_str()),
+        statement.binds.arguments()?,
+    );
+    within(patience, query.persistent(keep).fetch_all(connection)).await
+}
+
+/// What the driver answers within the time that a statement may take.
+pub(crate) async fn within<T>(
+    patience: Option<Duration>,
+    asked: impl Future<Output = sqlx::Result<T>>,
+) -> Job<T> {
+    match patience {
+        None => Ok(asked.await?),
+        Some(patience) => match tokio::time::timeout(patience, asked).await {
+            Ok(answered) => Ok(answered?),
+            Err(_) => Err(Fail::Silent(patience)),
+        },
+    }
+}

@@ -1,0 +1,255 @@
+//! Transactions that write, each run to its end by a task of its own.
+//!
+//! A future may be dropped anywhere, and a connection that is let go between two messages of a
+//! transaction would go back to the pool in the middle of it. So the work is done by a task that
+//! nobody drops. Where the caller is gone, the task sees a flag and rolls back: what was given up
+//! before the commit began never happens.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use shelfward_core::{ErrorKind, Operation, Result, async_trait};
+use shelfward_core::{CollectionName, StoreError};
+use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
+
+use crate::binds::Statement;
+use crate::error::{Fail, Job};
+use crate::locks::{Lock, statements};
+use crate::server::{ATTEMPTS, Held, Server, rows, within};
+
+/// What a transaction does between its locks and its commit. Run anew for each attempt.
+#[async_trait]
+pub(crate) trait Work: Send + Sync + 'static {
+    /// What it answers.
+    type Output: Send;
+
+    /// The locks that it takes first.
+    fn locks(&self) -> Vec<Lock>;
+
+    /// Does it.
+    async fn run(&self, transaction: &mut Transaction<'_>) -> Job<Self::Output>;
+}
+
+/// A transaction that has its locks.
+pub(crate) struct Transaction<'c> {
+    connection: &'c mut PgConnection,
+    patience: Option<Duration>,
+    stop: &'c Stop,
+}
+
+/// Set when the caller is gone.
+#[derive(Clone, Default)]
+struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    fn check(&self) -> Job<()> {
+        if self.0.load(Ordering::SeqCst) {
+            Err(Fail::GivenUp)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Sets the flag when it is dropped.
+struct GivesUp(Stop);
+
+impl Drop for GivesUp {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::SeqCst);
+    }
+}
+
+impl Transaction<'_> {
+    /// The rows of one statement.
+    pub(crate) async fn rows(&mut self, statement: &Statement) -> Job<Vec<PgRow>> {
+        self.stop.check()?;
+        rows(self.connection, statement, self.patience, true).await
+    }
+
+    /// How many rows one statement changed.
+    pub(crate) async fn execute(&mut self, statement: &Statement) -> Job<u64> {
+        self.stop.check()?;
+        let query = sqlx::query_with(
+            AssertSqlSafe(statement.sql.as_str()),
+            statement.binds.arguments()?,
+        );
+        let done = within(self.patience, query.execute(&mut *self.connection)).await?;
+        Ok(done.rows_affected())
+    }
+
+    /// Statements without values, one after another, for as long as they take: they make indexes.
+    pub(crate) async fn define(&mut self, sql: &str) -> Job<()> {
+        self.stop.check()?;
+        self.connection
+            .execute(sqlx::raw_sql(AssertSqlSafe(sql)))
+            .await?;
+        Ok(())
+    }
+
+    /// Sends rows in the server's binary form.
+    pub(crate) async fn copy(&mut self, sql: &str, rows: Vec<u8>) -> Job<()> {
+        self.stop.check()?;
+        let connection = &mut *self.connection;
+        let sent = async {
+            let mut copy = connection.copy_in_raw(sql).await?;
+            match copy.send(rows).await {
+                Ok(_) => copy.finish().await,
+                Err(error) => {
+                    let _ = copy.abort("the rows could not be sent").await;
+                    Err(error)
+                }
+            }
+        };
+        within(self.patience, sent).await.map(drop)
+    }
+}
+
+impl Server {
+    /// Runs a transaction. It happened when this answers `Ok`, and did not where it answers an error,
+    /// but for one that says it is not known.
+    pub(crate) async fn transaction<W: Work>(
+        self: &Arc<Self>,
+        operation: Operation,
+        collection: Option<&CollectionName>,
+        work: W,
+    ) -> Result<W::Output> {
+        let stop = Stop::default();
+        let gives_up = GivesUp(stop.clone());
+        let server = self.clone();
+        let task = tokio::spawn(async move { server.attempts(&work, &stop).await });
+        let done = task.await;
+        drop(gives_up);
+        let told = |fail: Fail, attempts| -> StoreError {
+            fail.told(
+                operation,
+                collection,
+                self.options.statement_timeout,
+                attempts,
+            )
+        };
+        match done {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err((fail, attempts))) => Err(told(fail, attempts)),
+            // It panicked, or the runtime is going down; its connection was closed.
+            Err(_) => Err(told(Fail::Unknown, 1)),
+        }
+    }
+
+    async fn attempts<W: Work>(
+        &self,
+        work: &W,
+        stop: &Stop,
+    ) -> std::result::Result<W::Output, (Fail, u32)> {
+        let mut attempt = 1;
+        loop {
+            let fail = match self.attempt(work, stop, attempt > 1).await {
+                Ok(answer) => return Ok(answer),
+                Err(fail) => fail,
+            };
+            let again = fail.is_connection_lost() || fail.is_undone_for_another();
+            if attempt == ATTEMPTS || !again || stop.check().is_err() {
+                return Err((fail, attempt));
+            }
+            // Two that undid each other do not meet again at once.
+            tokio::time::sleep(Duration::from_millis(u64::from(20 * attempt))).await;
+            attempt += 1;
+        }
+    }
+
+    async fn attempt<W: Work>(&self, work: &W, stop: &Stop, surely: bool) -> Job<W::Output> {
+        let mut held = self.connection(surely).await?;
+        match self.until_commit(&mut held, work, stop).await {
+            Ok((answer, id)) => self.commit(held, &id).await.map(|()| answer),
+            Err(fail) => {
+                let undone = match fail.breaks_the_connection() {
+                    true => Err(fail),
+                    false => raw(&mut held, self.patience(), "ROLLBACK")
+                        .await
+                        .and(Err(fail)),
+                };
+                held.put_back(&undone);
+                undone
+            }
+        }
+    }
+
+    /// Everything but the commit; answers the transaction's id, too.
+    async fn until_commit<W: Work>(
+        &self,
+        held: &mut Held,
+        work: &W,
+        stop: &Stop,
+    ) -> Job<(W::Output, String)> {
+        stop.check()?;
+        let patience = self.patience();
+        let mut begin = String::from("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;");
+        let timeout = self.options.statement_timeout.as_millis();
+        if timeout > 0 {
+            begin.push_str(&format!("SET LOCAL statement_timeout = {timeout};"));
+        }
+        begin.push_str(&statements(&work.locks()));
+        begin.push_str("SELECT pg_current_xact_id()::text");
+        let answered = within(
+            patience,
+            sqlx::raw_sql(AssertSqlSafe(begin.as_str())).fetch_all(&mut **held),
+        )
+        .await?;
+        let id = answered.last().map(|row| row.try_get::<String, _>(0));
+        let id = id.transpose()?.ok_or(ErrorKind::Engine)?;
+        let mut transaction = Transaction {
+            connection: held,
+            patience,
+            stop,
+        };
+        let answer = work.run(&mut transaction).await?;
+        stop.check()?;
+        Ok((answer, id))
+    }
+
+    async fn commit(&self, mut held: Held, id: &str) -> Job<()> {
+        let committed = raw(&mut held, self.patience(), "COMMIT").await;
+        held.put_back(&committed);
+        match committed {
+            Err(fail) if fail.breaks_the_connection() => self.what_became_of(id, fail).await,
+            committed => committed,
+        }
+    }
+
+    /// Asks on another connection how a transaction ended whose commit was not answered.
+    async fn what_became_of(&self, id: &str, lost: Fail) -> Job<()> {
+        let ask = format!("SELECT pg_xact_status('{id}'::xid8)");
+        for _ in 0..ASKED {
+            if let Ok(mut held) = self.connection(true).await {
+                let status = within(
+                    self.patience(),
+                    sqlx::raw_sql(AssertSqlSafe(ask.as_str())).fetch_one(&mut *held),
+                );
+                let status = status.await;
+                held.put_back(&status);
+                let status = status.and_then(|row| Ok(row.try_get::<Option<String>, _>(0)?));
+                match status.ok().flatten().as_deref() {
+                    Some("committed") => return Ok(()),
+                    // Nothing was done: the caller may begin anew.
+                    Some("aborted") => {
+                        return Err(if lost.is_connection_lost() { lost } else { Fail::NoConnection("the server did not answer") });
+                    }
+                    _ => {}
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        Err(Fail::Unknown)
+    }
+}
+
+/// How often it is asked what became of a transaction, 200 ms apart.
+const ASKED: usize = 15;
+
+async fn raw(held: &mut Held, patience: Option<Duration>, sql: &'static str) -> Job<()> {
+    within(patience, (&mut **held).execute(sqlx::raw_sql(sql)))
+        .await
+        .map(drop)
+}

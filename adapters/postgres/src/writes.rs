@@ -1,0 +1,241 @@
+//! Changes to the rows of a collection, each one transaction.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use shelfward_core::{
+    Claim, ErrorKind, Expected, Filter, Key, Metadata, MetadataPatch, NarrowFilter, Record,
+    async_trait,
+};
+use sqlx::Row as _;
+
+use crate::binds::{Bind, Binds, Statement};
+use crate::collection::Opened;
+use crate::config::VectorIndex;
+use crate::copy;
+use crate::error::{Fail, Job};
+use crate::filter_translation::condition;
+use crate::locks::{Lock, of_claim};
+use crate::metadata_json;
+use crate::reads::key_columns;
+use crate::record_mapping::{self, part};
+use crate::search::MAX_HALF;
+use crate::transaction::{Transaction, Work};
+
+/// A change of a collection.
+pub(crate) struct Write {
+    pub(crate) opened: Arc<Opened>,
+    pub(crate) change: Change,
+}
+
+/// What is changed.
+pub(crate) enum Change {
+    Upsert(Vec<Record>),
+    Delete(Vec<Key>),
+    Replace {
+        selector: NarrowFilter,
+        with: Vec<Record>,
+        expected: Option<Expected>,
+    },
+    DeleteAll,
+    Update(NarrowFilter, MetadataPatch),
+}
+
+/// How many rows a change was about; `None` where a record was not as expected.
+pub(crate) type Changed = Option<u64>;
+
+#[async_trait]
+impl Work for Write {
+    type Output = Changed;
+
+    fn locks(&self) -> Vec<Lock> {
+        let spec = &self.opened.entry.spec;
+        let claim = match &self.change {
+            Change::Upsert(records) => Claim::of_keys(records.iter().map(|record| &record.key)),
+            Change::Delete(keys) => Claim::of_keys(keys),
+            Change::Replace { selector, .. } | Change::Update(selector, _) => {
+                Claim::of_selector(spec, selector)
+            }
+            Change::DeleteAll => Claim::Collection,
+        };
+        of_claim(&self.opened.table, &claim)
+    }
+
+    async fn run(&self, transaction: &mut Transaction<'_>) -> Job<Changed> {
+        let opened = &self.opened;
+        opened.check_is_current(transaction).await?;
+        let table = &opened.table;
+        match &self.change {
+            Change::Upsert(records) => {
+                opened.write(transaction, records).await?;
+                Ok(Some(0))
+            }
+            Change::Delete(keys) => opened.delete(transaction, keys).await.map(Some),
+            Change::Replace {
+                selector,
+                with,
+                expected,
+            } => {
+                if let Some(expected) = expected
+                    && !opened.meets(transaction, expected, selector.filter()).await?
+                {
+                    return Ok(None);
+                }
+                let deleted = opened.delete_matching(transaction, selector.filter()).await?;
+                opened.write(transaction, with).await?;
+                Ok(Some(deleted))
+            }
+            Change::DeleteAll => {
+                let all = Statement {
+                    sql: format!("DELETE FROM {table}"),
+                    binds: Binds::default(),
+                };
+                transaction.execute(&all).await.map(Some)
+            }
+            Change::Update(selector, patch) => opened
+                .update(transaction, selector.filter(), patch)
+                .await
+                .map(Some),
+        }
+    }
+}
+
+impl Opened {
+    /// Refuses what the tables cannot hold, before anything is sent.
+    pub(crate) fn check_records(&self, records: &[Record]) -> Job<()> {
+        let halves = self.entry.settings.index == VectorIndex::HnswHalf;
+        for record in records {
+            record_mapping::check(record, &self.entry.spec)?;
+            if halves && record.vector.iter().any(|number| number.abs() > MAX_HALF) {
+                let invalid = "a number beyond 65504, which the index of 16-bit floats cannot hold; \
+                               scale the vectors, or make the collection with index none";
+                return Err(ErrorKind::Invalid(invalid.to_owned()).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a handle whose collection was dropped, or dropped and made anew.
+    async fn check_is_current(&self, transaction: &mut Transaction<'_>) -> Job<()> {
+        let mut binds = Binds::default();
+        let name = binds.add(Bind::Text(self.entry.spec.name.as_str().to_owned()));
+        let registry = self.names.registry();
+        let sql = format!("SELECT generation FROM {registry} WHERE name = {name}");
+        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        let generation = rows.first().map(|row| row.try_get::<i64, _>(0)).transpose()?;
+        if generation == Some(self.entry.generation) {
+            Ok(())
+        } else {
+            Err(ErrorKind::StaleHandle.into())
+        }
+    }
+
+    /// Writes records, each in the place of what is under its key.
+    async fn write(&self, transaction: &mut Transaction<'_>, records: &[Record]) -> Job<()> {
+        // Of equal keys the last stays.
+        let mut last: HashMap<&Key, usize> = HashMap::with_capacity(records.len());
+        for (at, record) in records.iter().enumerate() {
+            last.insert(&record.key, at);
+        }
+        let written = (records.iter().enumerate())
+            .filter(|(at, record)| last.get(&record.key) == Some(at))
+            .map(|(_, record)| record);
+        let analysed = self.entry.settings.text_search.is_some();
+        let messages = copy::messages(written, &self.entry.spec, analysed)?;
+        if messages.is_empty() {
+            return Ok(());
+        }
+        self.delete(transaction, last.into_keys()).await?;
+        let sql = format!(
+            "COPY {} ({}) FROM STDIN (FORMAT binary)",
+            self.table,
+            copy::COLUMNS
+        );
+        for message in messages {
+            transaction.copy(&sql, message).await?;
+        }
+        Ok(())
+    }
+
+    async fn delete(
+        &self,
+        transaction: &mut Transaction<'_>,
+        keys: impl IntoIterator<Item = &Key>,
+    ) -> Job<u64> {
+        let mut binds = Binds::default();
+        let (parts, ids) = key_columns(keys);
+        let (parts, ids) = (binds.add(parts), binds.add(ids));
+        let sql = format!(
+            "DELETE FROM {} r USING unnest({parts}, {ids}) AS k(part, id) \
+             WHERE r.part = k.part AND r.id = k.id",
+            self.table
+        );
+        transaction.execute(&Statement { sql, binds }).await
+    }
+
+    async fn delete_matching(&self, transaction: &mut Transaction<'_>, filter: &Filter) -> Job<u64> {
+        let mut binds = Binds::default();
+        let such = condition(filter, &self.entry.spec, &mut binds)?;
+        let sql = format!("DELETE FROM {} r WHERE {such}", self.table);
+        transaction.execute(&Statement { sql, binds }).await
+    }
+
+    /// Whether a record, looked for within a filter, is as expected.
+    async fn meets(
+        &self,
+        transaction: &mut Transaction<'_>,
+        expected: &Expected,
+        within: &Filter,
+    ) -> Job<bool> {
+        let mut binds = Binds::default();
+        let such = condition(within, &self.entry.spec, &mut binds)?;
+        let part = binds.add(Bind::Text(part(expected.key.partition.as_ref())));
+        let id = binds.add(Bind::Text(expected.key.id.as_str().to_owned()));
+        let sql = format!(
+            "SELECT r.meta::text FROM {} r WHERE r.part = {part} AND r.id = {id} AND {such}",
+            self.table
+        );
+        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        let there: Option<Arc<Metadata>> = (rows.first())
+            .map(|row| record_mapping::metadata(row.try_get(0)?, &self.entry.spec))
+            .transpose()?;
+        Ok(expected.is_met_by(there.as_deref()))
+    }
+
+    /// Patches the metadata of what a filter matches; the columns follow by themselves.
+    async fn update(
+        &self,
+        transaction: &mut Transaction<'_>,
+        filter: &Filter,
+        patch: &MetadataPatch,
+    ) -> Job<u64> {
+        let mut binds = Binds::default();
+        let such = condition(filter, &self.entry.spec, &mut binds)?;
+        let set = patch.iter().filter_map(|(key, value)| Some((key.as_str(), value?)));
+        let set = binds.add(Bind::Json(metadata_json::object_of(set)));
+        let removed = patch.iter().filter(|(_, value)| value.is_none());
+        let removed = removed.map(|(key, _)| key.as_str().to_owned()).collect();
+        let removed = binds.add(Bind::Texts(removed));
+        let sql = format!(
+            "UPDATE {} r SET meta = (r.meta || {set}) - {removed} WHERE {such}",
+            self.table
+        );
+        transaction.execute(&Statement { sql, binds }).await
+    }
+
+    /// Refuses a patch that the tables cannot hold.
+    pub(crate) fn check_patch(&self, patch: &MetadataPatch) -> Job<()> {
+        let spec = &self.entry.spec;
+        for (key, value) in patch.iter() {
+            if let Some(value) = value {
+                spec.check_value(key, value)?;
+            }
+            // A record lies under its partition, which a patch would leave behind.
+            if spec.partition_key() == Some(key) {
+                let invalid = format!("{key} says where a record belongs; write the record anew");
+                return Err(Fail::Kind(ErrorKind::Invalid(invalid)));
+            }
+        }
+        record_mapping::check_sizes(&patch.apply(&Metadata::new()), spec)
+    }
+}

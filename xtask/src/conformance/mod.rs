@@ -52,6 +52,9 @@ pub(crate) struct Options {
         conflicts_with_all = ["list", "groups", "case", "seed", "json", "html", "junit", "update_docs"]
     )]
     sweep: bool,
+    /// What the harnesses find live servers by, beside their environment.
+    #[arg(skip)]
+    variables: Vec<(&'static str, String)>,
 }
 
 /// The page that `--update-docs` writes.
@@ -155,8 +158,11 @@ fn write_files(options: &Options, outcomes: &[Outcome]) -> Result<(), String> {
 
 /// The page of stores as it would be written now. What it says of stores that were not run is what it
 /// says already: nobody looked whether it is still so.
-pub(crate) fn page() -> Result<String, String> {
-    let options = Options::default();
+pub(crate) fn page(variables: Vec<(&'static str, String)>) -> Result<String, String> {
+    let options = Options {
+        variables,
+        ..Options::default()
+    };
     let outcomes = chosen(&[])?
         .iter()
         .map(|store| harness::run(store, &options))

@@ -18,7 +18,7 @@ const ROOMS: [&str; 9] = [
 ];
 
 /// What an adapter may have beside them, each for one idea that the rooms do not name.
-const BESIDE: [(&str, &[&str]); 3] = [
+const BESIDE: [(&str, &[&str]); 4] = [
     // The handle; the rest is in the crate of resident rows.
     ("memory", &["collection"]),
     // The handle; the graph and the files have folders.
@@ -36,6 +36,29 @@ const BESIDE: [(&str, &[&str]); 3] = [
             "cache",
             "search",
             "metadata_json",
+        ],
+    ),
+    // Connections and transactions, what a statement binds, what the database has, and how words and
+    // turns of writers are the server's.
+    (
+        "postgres",
+        &[
+            "binds",
+            "catalog",
+            "collection",
+            "copy",
+            "extension",
+            "identifier",
+            "locks",
+            "metadata_json",
+            "reads",
+            "registry",
+            "row_level_security",
+            "search",
+            "server",
+            "transaction",
+            "words",
+            "writes",
         ],
     ),
 ];

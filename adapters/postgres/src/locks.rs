@@ -81,7 +81,11 @@ pub(crate) fn statements(locks: &[Lock]) -> String {
     for lock in locks {
         let shared = if lock.shared { "_shared" } else { "" };
         // Writing to a text cannot fail.
-        let _ = write!(sql, "SELECT pg_advisory_xact_lock{shared}({});", lock.number);
+        let _ = write!(
+            sql,
+            "SELECT pg_advisory_xact_lock{shared}({});",
+            lock.number
+        );
     }
     sql
 }

@@ -58,7 +58,8 @@ impl Opened {
                     queries.push(self.dense(at, vector, &such, leg.top_k, way, &mut binds)?);
                 }
                 Ask::Lexical { words, matching } => {
-                    let lexical = self.lexical(at, words, *matching, &such, leg.top_k, &mut binds)?;
+                    let lexical =
+                        self.lexical(at, words, *matching, &such, leg.top_k, &mut binds)?;
                     queries.extend(lexical);
                 }
             }
@@ -70,14 +71,18 @@ impl Opened {
         let mut with = Vec::new();
         let walks = self.entry.settings.index != VectorIndex::None && way == Way::Planned;
         if walks && widest > 0 {
-            let ef = usize::from(self.server.options.ef_search).max(widest).min(MAX_EF);
+            let ef = usize::from(self.server.options.ef_search)
+                .max(widest)
+                .min(MAX_EF);
             with.push(("hnsw.ef_search", ef.to_string()));
             if self.extension.scans_on() {
                 with.push(("hnsw.iterative_scan", "strict_order".to_owned()));
             }
         }
         // Filters of two legs differ in what they find, not in who may read.
-        let filter = legs.first().map_or_else(Filter::everything, |leg| (*leg.filter).clone());
+        let filter = legs
+            .first()
+            .map_or_else(Filter::everything, |leg| (*leg.filter).clone());
         let statement = self.framed(binds, &filter, &with, &queries.join(" UNION ALL "))?;
         for row in self.asked(&statement).await? {
             let leg: &str = row.try_get(FIRST)?;
@@ -92,7 +97,8 @@ impl Opened {
             found.get_mut(leg).ok_or(ErrorKind::Engine)?.hits.push(hit);
         }
         for found in &mut found {
-            (found.hits).sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
+            (found.hits)
+                .sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
             found.end = End::Complete;
         }
         Ok(found)
@@ -156,7 +162,10 @@ impl Opened {
                 };
                 let query = binds.add(Bind::Text(query));
                 let configuration = literal(configuration.as_str());
-                ("analysed", format!("to_tsquery({configuration}::regconfig, {query})"))
+                (
+                    "analysed",
+                    format!("to_tsquery({configuration}::regconfig, {query})"),
+                )
             }
             None => match query(words, matching) {
                 Some(query) => ("words", binds.add(Bind::Query(query))),

@@ -142,8 +142,11 @@ impl Server {
         rows
     }
 
+    /// Closes the connections, unless somebody else set them up.
     pub(crate) async fn close(&self) {
-        self.pool.close().await;
+        if self.own {
+            self.pool.close().await;
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use shelfward_core::{ErrorKind, Operation, Result, async_trait};
 use shelfward_core::{CollectionName, StoreError};
+use shelfward_core::{ErrorKind, Operation, Result, async_trait};
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
 
@@ -190,6 +190,9 @@ impl Server {
         if timeout > 0 {
             begin.push_str(&format!("SET LOCAL statement_timeout = {timeout};"));
         }
+        // A writer finds its rows by an index, if there is one for them: never by reading the whole
+        // table, which would take more while others wait for its locks.
+        begin.push_str("SET LOCAL enable_seqscan = off;");
         begin.push_str(&statements(&work.locks()));
         begin.push_str("SELECT pg_current_xact_id()::text");
         let answered = within(
@@ -234,7 +237,11 @@ impl Server {
                     Some("committed") => return Ok(()),
                     // Nothing was done: the caller may begin anew.
                     Some("aborted") => {
-                        return Err(if lost.is_connection_lost() { lost } else { Fail::NoConnection("the server did not answer") });
+                        return Err(if lost.is_connection_lost() {
+                            lost
+                        } else {
+                            Fail::NoConnection("the server did not answer")
+                        });
                     }
                     _ => {}
                 }

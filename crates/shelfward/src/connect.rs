@@ -273,7 +273,10 @@ mod tests {
     async fn a_postgres_url_without_a_host_part_is_refused() {
         for url in ["postgres:", "postgresql:db", "postgres:/db"] {
             let error = connect(url).await.unwrap_err();
-            assert!(matches!(error, ConnectError::Shape { .. }), "{url}: {error:?}");
+            assert!(
+                matches!(error, ConnectError::Shape { .. }),
+                "{url}: {error:?}"
+            );
         }
     }
 

@@ -127,6 +127,7 @@ fn test(store: &str, options: &Options) -> Command {
         "--test",
         "conformance",
     ]);
+    command.envs(options.variables.iter().cloned());
     if !options.groups.is_empty() {
         command.env("SHELFWARD_CONFORMANCE_GROUPS", options.groups.join(","));
     }

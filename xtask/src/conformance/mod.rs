@@ -41,6 +41,9 @@ pub(crate) struct Options {
     /// Prints the ids of the cases and runs none.
     #[arg(long)]
     list: bool,
+    /// What the harnesses find live servers by, beside their environment.
+    #[arg(skip)]
+    variables: Vec<(&'static str, String)>,
 }
 
 /// The page that `--update-docs` writes.
@@ -114,8 +117,11 @@ fn write_files(options: &Options, reports: &[Report]) -> Result<(), String> {
 }
 
 /// The page of stores as it would be written now.
-pub(crate) fn page() -> Result<String, String> {
-    let options = Options::default();
+pub(crate) fn page(variables: Vec<(&'static str, String)>) -> Result<String, String> {
+    let options = Options {
+        variables,
+        ..Options::default()
+    };
     let reports = chosen(&[])?
         .iter()
         .map(|store| harness::run(store, &options))

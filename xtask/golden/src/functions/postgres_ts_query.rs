@@ -17,7 +17,9 @@ pub(super) const POSTGRES_TS_QUERY: Function = Function {
                   any collection",
             ours: Ours::Answers,
             applies: |input, at| {
-                let word = words(input).ok().and_then(|words| words.into_iter().nth(at));
+                let word = words(input)
+                    .ok()
+                    .and_then(|words| words.into_iter().nth(at));
                 prefix(input) && word.is_some_and(|word| word.text.as_str().chars().count() == 1)
             },
         },

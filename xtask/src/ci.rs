@@ -8,6 +8,7 @@ use comfy_table::{Table, presets};
 
 use crate::conformance::{PAGE, page};
 use crate::run::{cargo, output, root, shared};
+use crate::stores::{Live, Store};
 use crate::{Ended, golden, tidy};
 
 /// Runs everything that must pass.
@@ -34,26 +35,61 @@ enum Step {
 struct Tests {
     passed: u64,
     failed: u64,
+    not_run: u64,
 }
 
-type Run = fn(&mut Tests) -> Step;
+/// What steps leave for those after them.
+#[derive(Default)]
+struct State {
+    tests: Tests,
+    /// The server that tests of adapters use. Dropping it ends one of our own.
+    postgres: Option<Live>,
+}
 
-const STEPS: [(&str, Run); 13] = [
+impl State {
+    /// What tests find their servers by.
+    fn variables(&self) -> Vec<(&'static str, String)> {
+        self.postgres.iter().flat_map(Live::variables).collect()
+    }
+}
+
+type Run = fn(&mut State) -> Step;
+
+/// What the facade has but not by default; it is checked like the rest.
+const OFF_BY_DEFAULT: &str = "shelfward/postgres";
+
+const STEPS: [(&str, Run); 14] = [
     ("format", |_| {
         passes(cargo().args(["fmt", "--all", "--check"]))
     }),
     ("clippy", |_| {
-        passes(cargo().args(["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"]))
+        passes(cargo().args([
+            "clippy",
+            "--quiet",
+            "--all-targets",
+            "--features",
+            OFF_BY_DEFAULT,
+            "--",
+            "-D",
+            "warnings",
+        ]))
     }),
     ("docs", |_| {
-        passes(
-            cargo()
-                .env("RUSTDOCFLAGS", "-D warnings")
-                .args(["doc", "--quiet", "--no-deps"]),
-        )
+        passes(cargo().env("RUSTDOCFLAGS", "-D warnings").args([
+            "doc",
+            "--quiet",
+            "--no-deps",
+            "--features",
+            OFF_BY_DEFAULT,
+        ]))
     }),
-    ("tests", |tests| {
-        counted(cargo().args(["test", "--no-fail-fast"]), tests)
+    ("stores: postgres", start_postgres),
+    ("tests", |state| {
+        let mut command = cargo();
+        command
+            .args(["test", "--no-fail-fast", "--features", OFF_BY_DEFAULT])
+            .envs(state.variables());
+        counted(&mut command, &mut state.tests)
     }),
     ("features", |_| features()),
     ("example: quickstart", |_| example("library_quickstart")),
@@ -64,18 +100,20 @@ const STEPS: [(&str, Run); 13] = [
         Ended::Well => Step::Passed,
         _ => Step::Failed("see its findings above".to_owned()),
     }),
-    ("conformance, docs/stores.md", |_| stores_page()),
+    ("conformance, docs/stores.md", |state| {
+        stores_page(state.variables())
+    }),
     ("golden cases", |_| golden_cases()),
     ("cargo-deny", |_| deny()),
 ];
 
 pub(crate) fn run(options: &Options) -> Ended {
-    let mut tests = Tests::default();
+    let mut state = State::default();
     let mut ended = Vec::new();
     for (name, step) in STEPS {
         println!("── {name}");
         let begun = Instant::now();
-        let outcome = step(&mut tests);
+        let outcome = step(&mut state);
         if let Step::Failed(why) | Step::NotRun(why) = &outcome {
             println!("{why}");
         }
@@ -85,7 +123,7 @@ pub(crate) fn run(options: &Options) -> Ended {
             break;
         }
     }
-    summary(&ended, &tests, options.json);
+    summary(&ended, &state, options.json);
     if ended
         .iter()
         .any(|(_, outcome, _)| matches!(outcome, Step::Failed(_)))
@@ -96,7 +134,8 @@ pub(crate) fn run(options: &Options) -> Ended {
     }
 }
 
-fn summary(ended: &[(&str, Step, u64)], tests: &Tests, json: bool) {
+fn summary(ended: &[(&str, Step, u64)], state: &State, json: bool) {
+    let tests = &state.tests;
     let word = |outcome: &Step| match outcome {
         Step::Passed => "passed",
         Step::Failed(_) => "FAILED",
@@ -120,7 +159,13 @@ fn summary(ended: &[(&str, Step, u64)], tests: &Tests, json: bool) {
             .collect();
         println!(
             "{}",
-            serde_json::json!({ "steps": steps, "passed": tests.passed, "failed": tests.failed })
+            serde_json::json!({
+                "steps": steps,
+                "passed": tests.passed,
+                "failed": tests.failed,
+                "not_run": tests.not_run,
+                "stores": state.postgres.iter().map(Live::to_string).collect::<Vec<_>>(),
+            })
         );
     }
     let not_run = STEPS.len() - ended.len()
@@ -131,7 +176,13 @@ fn summary(ended: &[(&str, Step, u64)], tests: &Tests, json: bool) {
     if not_run > 0 {
         println!("steps that were not run: {not_run}");
     }
-    println!("tests: {} passed, {} failed", tests.passed, tests.failed);
+    if let Some(live) = &state.postgres {
+        println!("stores: {live}");
+    }
+    println!(
+        "tests: {} passed, {} failed, {} not run",
+        tests.passed, tests.failed, tests.not_run
+    );
 }
 
 /// Runs a command whose output is worth seeing as it comes.
@@ -173,6 +224,7 @@ fn counted(command: &mut Command, tests: &mut Tests) -> Step {
         if let Some(counts) = line.strip_prefix("test result: ") {
             tests.passed += before(counts, " passed");
             tests.failed += before(counts, " failed");
+            tests.not_run += before(counts, " ignored");
         }
         // Thousands of lines that say "ok" hide the one that does not.
         if !line.ends_with("... ok") && !line.is_empty() {
@@ -237,9 +289,25 @@ fn example(name: &str) -> Step {
     ]))
 }
 
-fn stores_page() -> Step {
+/// Finds or starts the server that the steps after this one use.
+fn start_postgres(state: &mut State) -> Step {
+    match Live::find(Store::Postgres) {
+        Ok(live) => {
+            let why = match &live {
+                Live::Missing(_, why) => Some(why.clone()),
+                Live::Given(_) | Live::Own(_) => None,
+            };
+            println!("{live}");
+            state.postgres = Some(live);
+            why.map_or(Step::Passed, Step::NotRun)
+        }
+        Err(why) => Step::Failed(why),
+    }
+}
+
+fn stores_page(variables: Vec<(&'static str, String)>) -> Step {
     let there = std::fs::read_to_string(root().join(PAGE)).unwrap_or_default();
-    match page() {
+    match page(variables) {
         Ok(page) if page == there => Step::Passed,
         Ok(_) => Step::Failed(format!(
             "{PAGE} is not what the suite finds; run `cargo xtask conformance --update-docs`"
@@ -275,8 +343,9 @@ mod tests {
 
     #[test]
     fn counts_are_read_from_a_runners_closing_line() {
-        let line = "ok. 31 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out";
-        assert_eq!((before(line, " passed"), before(line, " failed")), (31, 2));
+        let line = "ok. 31 passed; 2 failed; 4 ignored; 0 measured; 0 filtered out";
+        let counts = [" passed", " failed", " ignored"].map(|word| before(line, word));
+        assert_eq!(counts, [31, 2, 4]);
         assert_eq!(before("nothing", " passed"), 0);
     }
 }

@@ -14,6 +14,7 @@ mod ci;
 mod conformance;
 mod golden;
 mod run;
+mod stores;
 mod tidy;
 
 use std::process::ExitCode;
@@ -38,6 +39,8 @@ enum Command {
     Tidy(tidy::Options),
     /// Runs a benchmark and prints what ours takes beside its peers.
     Bench(bench::Options),
+    /// Starts, lists and ends real servers for tests.
+    Stores(stores::Options),
     /// Runs everything that must pass.
     Ci(ci::Options),
 }
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Golden(options) => golden::run(&options),
         Command::Tidy(options) => tidy::run(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Stores(options) => stores::run(&options),
         Command::Ci(options) => ci::run(&options),
     };
     match ended {

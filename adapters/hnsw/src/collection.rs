@@ -8,6 +8,8 @@ use shelfward_core::{
     StoredRecord, WriteOrder, async_trait,
 };
 
+use shelfward_resident::Stop as Watched;
+
 use crate::answers::found;
 use crate::capabilities::capabilities;
 use crate::files::change::Change;
@@ -47,14 +49,16 @@ impl HnswCollection {
     async fn read<T: Send + 'static>(
         &self,
         operation: Operation,
-        read: impl FnOnce(&At, &State) -> Result<T> + Send + 'static,
+        read: impl FnOnce(&At, &State, Watched<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let at = self.at.clone();
         blocking(operation, move |stop| {
             let state = at.shelf.read();
             at.check_open(operation, &state)?;
             stop.check(operation)?;
-            read(&at, &state)
+            let answer = read(&at, &state, stop.watched());
+            stop.check(operation)?;
+            answer
         })
         .await
     }
@@ -63,13 +67,13 @@ impl HnswCollection {
     async fn write<T: Send + 'static>(
         &self,
         operation: Operation,
-        prepare: impl FnOnce(&At, &State) -> Result<(Change, T)> + Send + 'static,
+        prepare: impl FnOnce(&At, &State, Watched<'_>) -> Result<(Change, T)> + Send + 'static,
     ) -> Result<T> {
         let at = self.at.clone();
         blocking(operation, move |stop: &Stop| {
             let written = at.shelf.change(operation, stop, |state| {
                 at.check_open(operation, state)?;
-                prepare(&at, state)
+                prepare(&at, state, stop.watched())
             });
             written.map_err(|e| e.on(&at.spec.name))
         })
@@ -98,8 +102,8 @@ impl At {
 }
 
 /// The keys of what a selector matches.
-fn keys_matching(state: &State, selector: &NarrowFilter) -> Vec<Key> {
-    let matching = state.rows.matching(selector.filter());
+fn keys_matching(state: &State, selector: &NarrowFilter, stop: Watched<'_>) -> Vec<Key> {
+    let matching = state.rows.matching(selector.filter(), stop);
     let key = |slot| Some(state.rows.row(slot)?.key.clone());
     matching.iter().filter_map(key).collect()
 }
@@ -116,7 +120,7 @@ impl Collection for HnswCollection {
 
     async fn upsert(&self, records: &[Record]) -> Result<()> {
         let records = records.to_vec();
-        self.write(Operation::Upsert, move |at, state| {
+        self.write(Operation::Upsert, move |at, state, _| {
             at.check_records(Operation::Upsert, state, &records)?;
             Ok((state.putting(&records), ()))
         })
@@ -125,7 +129,7 @@ impl Collection for HnswCollection {
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
         let keys: HashSet<Key> = keys.iter().cloned().collect();
-        self.write(Operation::Delete, move |_, state| {
+        self.write(Operation::Delete, move |_, state, _| {
             let there = |key: &Key| state.rows.slot(key).is_some();
             let mut keys: Vec<Key> = keys.into_iter().filter(there).collect();
             keys.sort_unstable();
@@ -138,8 +142,8 @@ impl Collection for HnswCollection {
     async fn search(&self, leg: &Leg) -> Result<Found> {
         let leg = leg.clone();
         let lexical = self.capabilities.lexical.is_some();
-        self.read(Operation::Search, move |at, state| {
-            found(at, state, &leg, lexical)
+        self.read(Operation::Search, move |at, state, stop| {
+            found(at, state, &leg, lexical, stop)
         })
         .await
     }
@@ -148,11 +152,11 @@ impl Collection for HnswCollection {
         let legs = [dense.clone(), lexical.clone()];
         let can = self.capabilities.lexical.is_some();
         // One guard, so both legs see one state.
-        self.read(Operation::Search, move |at, state| {
+        self.read(Operation::Search, move |at, state, stop| {
             let [dense, lexical] = &legs;
             Ok((
-                found(at, state, dense, can)?,
-                found(at, state, lexical, can)?,
+                found(at, state, dense, can, stop)?,
+                found(at, state, lexical, can, stop)?,
             ))
         })
         .await
@@ -165,7 +169,7 @@ impl Collection for HnswCollection {
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
         let (keys, within) = (keys.to_vec(), within.clone());
-        self.read(Operation::Fetch, move |_, state| {
+        self.read(Operation::Fetch, move |_, state, _| {
             let within = Matcher::new(&within);
             let stored = |key| {
                 let slot = state.rows.slot(key)?;
@@ -179,9 +183,9 @@ impl Collection for HnswCollection {
 
     async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
         let (selector, with) = (selector.clone(), with.to_vec());
-        self.write(Operation::Replace, move |at, state| {
+        self.write(Operation::Replace, move |at, state, stop| {
             at.check_records(Operation::Replace, state, &with)?;
-            let mut removed = keys_matching(state, &selector);
+            let mut removed = keys_matching(state, &selector, stop);
             let replaced = Replaced::new(exact(removed.len()), with.len());
             // What comes back under its key is written over, and keeps its node where it can.
             let back: HashSet<&Key> = with.iter().map(|record| &record.key).collect();
@@ -197,8 +201,8 @@ impl Collection for HnswCollection {
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
         let selector = selector.clone();
-        self.write(Operation::DeleteMatching, move |_, state| {
-            let removed = keys_matching(state, &selector);
+        self.write(Operation::DeleteMatching, move |_, state, stop| {
+            let removed = keys_matching(state, &selector, stop);
             let count = exact(removed.len());
             Ok((Change::remove(removed), count))
         })
@@ -206,7 +210,7 @@ impl Collection for HnswCollection {
     }
 
     async fn delete_all(&self) -> Result<Count> {
-        self.write(Operation::DeleteAll, move |_, state| {
+        self.write(Operation::DeleteAll, move |_, state, _| {
             let change = Change {
                 clear: !state.rows.is_empty(),
                 ..Change::default()
@@ -222,14 +226,14 @@ impl Collection for HnswCollection {
         patch: &MetadataPatch,
     ) -> Result<Count> {
         let (selector, patch) = (selector.clone(), patch.clone());
-        self.write(Operation::UpdateMetadata, move |at, state| {
+        self.write(Operation::UpdateMetadata, move |at, state, stop| {
             for (key, value) in patch.iter() {
                 if let Some(value) = value {
                     let checked = state.rows.spec().check_value(key, value);
                     checked.map_err(|e| at.error(Operation::UpdateMetadata, e))?;
                 }
             }
-            let matching = state.rows.matching(selector.filter());
+            let matching = state.rows.matching(selector.filter(), stop);
             let patched = |slot| {
                 let row = state.rows.row(slot)?;
                 Some((row.key.clone(), Arc::new(patch.apply(&row.metadata))))
@@ -253,16 +257,18 @@ impl Collection for HnswCollection {
         let after =
             (after.map(Cursor::key).transpose()).map_err(|e| self.at.error(Operation::Scan, e))?;
         let filter = filter.clone();
-        self.read(Operation::Scan, move |_, state| {
-            Ok(state.rows.scan(&filter, after.as_ref(), limit, include))
+        self.read(Operation::Scan, move |_, state, stop| {
+            Ok(state
+                .rows
+                .scan(&filter, after.as_ref(), limit, include, stop))
         })
         .await
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {
         let filter = filter.clone();
-        self.read(Operation::Count, move |_, state| {
-            Ok(Count::Exact(state.rows.matching(&filter).len()))
+        self.read(Operation::Count, move |_, state, stop| {
+            Ok(Count::Exact(state.rows.matching(&filter, stop).len()))
         })
         .await
     }

@@ -9,11 +9,11 @@ pub struct HnswOptions {
     /// Links of a node on each layer but the lowest, which has twice as many: 4 to 128.
     /// Default 16.
     pub m: usize,
-    /// Candidates that are looked at for a new node's links: at least `m`. Default 128.
+    /// Candidates that are looked at for a new node's links: `m` to 100,000. Default 128.
     pub ef_construction: usize,
-    /// Candidates that a search of the graph brings at least. Default 128.
+    /// Candidates that a search of the graph brings at least: 2 to 100,000. Default 128.
     pub ef_search: usize,
-    /// A collection of fewer records has no graph: each search looks at every record.
+    /// A collection of fewer records has no graph: each search looks at every record. 1 or more.
     /// Default 200,000.
     pub graph_from: usize,
     /// The share of a graph's nodes that may stand for no record any more before it is built anew:
@@ -107,6 +107,9 @@ macro_rules! setters {
     )+};
 }
 
+/// Memory for so many is taken by each search or insertion.
+const MOST_CANDIDATES: usize = 100_000;
+
 impl HnswOptions {
     setters! {
         /// Switches the lexical leg on or off.
@@ -148,10 +151,12 @@ impl HnswOptions {
         ];
         if !(4..=128).contains(&self.m) {
             Some("m must lie between 4 and 128")
-        } else if self.ef_construction < self.m {
-            Some("ef_construction must not be less than m")
-        } else if self.ef_search < 2 {
-            Some("ef_search must be 2 or more")
+        } else if !(self.m..=MOST_CANDIDATES).contains(&self.ef_construction) {
+            Some("ef_construction must lie between m and 100000")
+        } else if !(2..=MOST_CANDIDATES).contains(&self.ef_search) {
+            Some("ef_search must lie between 2 and 100000")
+        } else if self.graph_from == 0 {
+            Some("graph_from must be 1 or more")
         } else if !(0.05..=0.9).contains(&self.rebuild_share) {
             Some("rebuild_share must lie between 0.05 and 0.9")
         } else if costs.iter().any(|cost| !cost.is_finite() || *cost < 0.0) {

@@ -16,6 +16,10 @@ pub fn connect(rest: &str) -> Result<HnswStore> {
         other if other.starts_with(':') => Err(invalid(
             "of names that begin with a colon, this store knows :memory: alone",
         )),
+        // Others write a host there, or nothing.
+        other if other.starts_with("//") => Err(invalid(
+            "the folder stands right behind hnsw:, as in hnsw:library.hnsw or hnsw:/srv/library.hnsw",
+        )),
         // Taken for a part of the name, options would make another, empty store.
         other if other.contains('?') => Err(invalid(
             "an address of this store has no options; they are given to HnswStore::open",

@@ -18,9 +18,14 @@ pub(crate) enum FileError {
     Foreign,
     /// Another process has the folder open.
     Locked,
+    /// The folder or a file in it was replaced or taken away since it was opened.
+    Replaced,
     /// An earlier write failed half way and could not be taken back.
     Broken,
 }
+
+const REPLACED: &str = "the folder or a file in it was replaced by another or taken away since it was \
+    opened; close every handle on it, and open it again";
 
 pub(crate) type FileResult<T> = Result<T, FileError>;
 
@@ -48,11 +53,12 @@ impl FileError {
                 ErrorKind::Invalid("the folder holds files that are not this store's".to_owned())
             }
             Self::Locked => ErrorKind::InUse,
+            Self::Replaced => ErrorKind::Invalid(REPLACED.to_owned()),
         };
         let error = StoreError::new(operation, kind);
         match self {
             Self::Io(_) | Self::Broken | Self::Locked => error.because(self),
-            Self::Corrupt(_) | Self::Newer | Self::Foreign => error,
+            Self::Corrupt(_) | Self::Newer | Self::Foreign | Self::Replaced => error,
         }
     }
 }
@@ -65,6 +71,7 @@ impl fmt::Display for FileError {
             Self::Newer => f.write_str("a file was written by a later version of the store"),
             Self::Foreign => f.write_str("the folder holds files that are not this store's"),
             Self::Locked => f.write_str("another process has the folder open"),
+            Self::Replaced => f.write_str(REPLACED),
             Self::Broken => f.write_str(
                 "an earlier write to the log failed and could not be taken back; open the store again",
             ),

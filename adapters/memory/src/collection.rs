@@ -7,7 +7,7 @@ use shelfward_core::{
     Hit, Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
     StoreError, StoredRecord, WriteOrder, async_trait,
 };
-use shelfward_resident::{RoaringBitmap, Rows, RowsOptions, Slot};
+use shelfward_resident::{RoaringBitmap, Rows, RowsOptions, Slot, Stop};
 
 use crate::config::MemoryOptions;
 use crate::store::closed;
@@ -76,6 +76,9 @@ impl Shelf {
     }
 }
 
+/// A call here works within one poll of its future, which is not dropped meanwhile.
+const NEVER: Stop<'static> = Stop::NEVER;
+
 /// A handle on a collection.
 pub(crate) struct MemoryCollection {
     shelf: Arc<Shelf>,
@@ -133,7 +136,7 @@ impl MemoryCollection {
     /// The best of one leg among the rows that its filter matches, or all.
     fn search_rows(&self, rows: &Rows, leg: &Leg, among: Option<&RoaringBitmap>) -> Result<Found> {
         let best = match &leg.ask {
-            Ask::Dense(query) => rows.nearest(query, among, leg.top_k),
+            Ask::Dense(query) => rows.nearest(query, among, leg.top_k, NEVER),
             Ask::Lexical { words, matching } => {
                 if self.capabilities.lexical.is_none() {
                     return Err(self.unsupported(Operation::Search, "lexical search"));
@@ -213,14 +216,17 @@ impl Collection for MemoryCollection {
     async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
         let rows = &mut self.write(Operation::Replace)?.rows;
         self.check_records(Operation::Replace, rows, with)?;
-        let removed = remove_all(rows, &rows.matching(selector.filter()));
+        let removed = remove_all(rows, &rows.matching(selector.filter(), NEVER));
         put_all(rows, with);
         Ok(Replaced::new(exact(removed), with.len()))
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
         let rows = &mut self.write(Operation::DeleteMatching)?.rows;
-        Ok(exact(remove_all(rows, &rows.matching(selector.filter()))))
+        Ok(exact(remove_all(
+            rows,
+            &rows.matching(selector.filter(), NEVER),
+        )))
     }
 
     async fn delete_all(&self) -> Result<Count> {
@@ -239,7 +245,7 @@ impl Collection for MemoryCollection {
                 checked.map_err(|e| self.error(Operation::UpdateMetadata, e))?;
             }
         }
-        let matching = rows.matching(selector.filter());
+        let matching = rows.matching(selector.filter(), NEVER);
         for slot in &matching {
             if let Some(row) = rows.row(slot) {
                 let patched = Arc::new(patch.apply(&row.metadata));
@@ -259,12 +265,12 @@ impl Collection for MemoryCollection {
         let after =
             (after.map(Cursor::key).transpose()).map_err(|e| self.error(Operation::Scan, e))?;
         let rows = &self.read(Operation::Scan)?.rows;
-        Ok(rows.scan(filter, after.as_ref(), limit, include))
+        Ok(rows.scan(filter, after.as_ref(), limit, include, NEVER))
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {
         let rows = &self.read(Operation::Count)?.rows;
-        Ok(Count::Exact(rows.matching(filter).len()))
+        Ok(Count::Exact(rows.matching(filter, NEVER).len()))
     }
 
     fn write_order(&self) -> Option<WriteOrder> {
@@ -274,7 +280,7 @@ impl Collection for MemoryCollection {
 
 /// The rows that a filter matches; `None` for all of them.
 fn among(rows: &Rows, filter: &Filter) -> Option<RoaringBitmap> {
-    (!filter.is_everything()).then(|| rows.matching(filter))
+    (!filter.is_everything()).then(|| rows.matching(filter, NEVER))
 }
 
 fn put_all(rows: &mut Rows, records: &[Record]) {

@@ -63,15 +63,24 @@ impl Binds {
         format!("${}::{cast}", self.0.len())
     }
 
+    /// How many values there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Takes back the values that were added since there were so many.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
     /// The values as the driver takes them. Made anew for each attempt.
     pub(crate) fn arguments(&self) -> Job<PgArguments> {
         let mut arguments = PgArguments::default();
         for bind in &self.0 {
             let added = match bind {
-                Bind::Text(text)
-                | Bind::Json(text)
-                | Bind::Decimal(text)
-                | Bind::Query(text) => arguments.add(text),
+                Bind::Text(text) | Bind::Json(text) | Bind::Decimal(text) | Bind::Query(text) => {
+                    arguments.add(text)
+                }
                 Bind::Texts(texts) | Bind::Jsons(texts) => arguments.add(texts),
                 Bind::Integer(integer) => arguments.add(integer),
                 Bind::Integers(integers) => arguments.add(integers),

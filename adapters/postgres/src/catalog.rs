@@ -73,7 +73,9 @@ impl Opened {
             match row.try_get::<Option<String>, _>(2)? {
                 Some(definition) => {
                     // `CREATE INDEX name ON table USING gin (words) WITH (…)`
-                    let using = definition.split_once(" USING ").map_or("", |(_, using)| using);
+                    let using = definition
+                        .split_once(" USING ")
+                        .map_or("", |(_, using)| using);
                     let using = using.split_once(" WITH ").map_or(using, |(using, _)| using);
                     on.insert(plain(using, &self.extension));
                 }

@@ -178,8 +178,7 @@ impl PostgresOptions {
             ),
             (!(2..=100).contains(&self.m), "m is 2 to 100"),
             (
-                !(4..=1_000).contains(&self.ef_construction)
-                    || self.ef_construction < 2 * self.m,
+                !(4..=1_000).contains(&self.ef_construction) || self.ef_construction < 2 * self.m,
                 "ef_construction is 4 to 1000, and at least twice m",
             ),
             (

@@ -64,7 +64,11 @@ impl Rows {
     fn field(&mut self, value: &[u8]) -> Job<()> {
         let length = i32::try_from(value.len()).ok();
         let Some(length) = length.filter(|_| value.len() <= MAX_VALUE) else {
-            return Err(limit("bytes of one value of a record", value.len(), MAX_VALUE));
+            return Err(limit(
+                "bytes of one value of a record",
+                value.len(),
+                MAX_VALUE,
+            ));
         };
         self.bytes.extend(length.to_be_bytes());
         self.bytes.extend(value);

@@ -15,11 +15,7 @@ use crate::metadata_json;
 use crate::schema::column;
 
 /// The condition that holds of exactly the rows that the filter matches.
-pub(crate) fn condition(
-    filter: &Filter,
-    spec: &CollectionSpec,
-    binds: &mut Binds,
-) -> Job<String> {
+pub(crate) fn condition(filter: &Filter, spec: &CollectionSpec, binds: &mut Binds) -> Job<String> {
     let mut translator = Translator { spec, binds };
     Ok(match translator.filter(filter)? {
         Expr::Always => ALWAYS.to_owned(),
@@ -71,11 +67,16 @@ impl Translator<'_> {
     fn filter(&mut self, filter: &Filter) -> Job<Expr> {
         match filter.node() {
             Node::And(children) => {
+                let begun = self.binds.len();
                 let mut parts = Vec::with_capacity(children.len());
                 for child in children {
                     match self.filter(child)? {
                         Expr::Always => {}
-                        Expr::Never => return Ok(Expr::Never),
+                        Expr::Never => {
+                            // A value that no part names has no type for the server.
+                            self.binds.truncate(begun);
+                            return Ok(Expr::Never);
+                        }
                         Expr::Sql(part) => parts.push(part),
                     }
                 }
@@ -85,10 +86,14 @@ impl Translator<'_> {
                 })
             }
             Node::Or(children) => {
+                let begun = self.binds.len();
                 let mut parts = Vec::with_capacity(children.len());
                 for child in children {
                     match self.filter(child)? {
-                        Expr::Always => return Ok(Expr::Always),
+                        Expr::Always => {
+                            self.binds.truncate(begun);
+                            return Ok(Expr::Always);
+                        }
                         Expr::Never => {}
                         Expr::Sql(part) => parts.push(part),
                     }
@@ -121,7 +126,10 @@ impl Translator<'_> {
         let key = test.key().as_str();
         let declared = (self.spec.fields.iter().enumerate()).find(|(_, f)| f.key.as_str() == key);
         match declared {
-            Some((at, field)) => Ok(Place::Column(format!("r.{}", column(at, field)), field.kind)),
+            Some((at, field)) => Ok(Place::Column(
+                format!("r.{}", column(at, field)),
+                field.kind,
+            )),
             None if self.spec.open_fields => Ok(Place::Open(key.to_owned())),
             None => {
                 let invalid = format!("a filter on {key}, which the collection does not declare");
@@ -138,7 +146,10 @@ impl Translator<'_> {
                 if texts.is_empty() {
                     return Expr::Never;
                 }
-                Expr::Sql(format!("{column} && {}", self.binds.add(Bind::Texts(texts))))
+                Expr::Sql(format!(
+                    "{column} && {}",
+                    self.binds.add(Bind::Texts(texts))
+                ))
             }
             Place::Column(column, kind) => match list(*kind, values) {
                 None => Expr::Never,
@@ -174,7 +185,10 @@ impl Translator<'_> {
                 if texts.len() < values.len() {
                     return Expr::Never;
                 }
-                Expr::Sql(format!("{column} @> {}", self.binds.add(Bind::Texts(texts))))
+                Expr::Sql(format!(
+                    "{column} @> {}",
+                    self.binds.add(Bind::Texts(texts))
+                ))
             }
             // One value is not two.
             Place::Column(..) => Expr::Never,
@@ -369,7 +383,10 @@ impl Side {
 
 /// The float nearest to an integer, and how it stands to it.
 fn nearest(integer: i64) -> (f64, std::cmp::Ordering) {
-    #[expect(clippy::cast_precision_loss, reason = "what is lost is what is answered")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "what is lost is what is answered"
+    )]
     let float = integer as f64;
     #[expect(
         clippy::cast_possible_truncation,

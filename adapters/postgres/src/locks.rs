@@ -54,6 +54,11 @@ pub(crate) fn of_tables(registry: &str) -> Lock {
     lock(0, false, &["tables", registry])
 }
 
+/// The lock of those who install the extension.
+pub(crate) fn of_extension() -> Lock {
+    lock(0, false, &["extension"])
+}
+
 /// The lock of a whole collection.
 pub(crate) fn of_collection(table: &str) -> Lock {
     lock(0, false, &[table])
@@ -81,7 +86,11 @@ pub(crate) fn statements(locks: &[Lock]) -> String {
     for lock in locks {
         let shared = if lock.shared { "_shared" } else { "" };
         // Writing to a text cannot fail.
-        let _ = write!(sql, "SELECT pg_advisory_xact_lock{shared}({});", lock.number);
+        let _ = write!(
+            sql,
+            "SELECT pg_advisory_xact_lock{shared}({});",
+            lock.number
+        );
     }
     sql
 }

@@ -83,7 +83,9 @@ impl Opened {
             columns(include),
             self.table
         );
-        let rows = self.asked(&self.framed(binds, within, &[], &query)?).await?;
+        let rows = self
+            .asked(&self.framed(binds, within, &[], &query)?)
+            .await?;
         let mut found = HashMap::with_capacity(rows.len());
         for row in &rows {
             let record = stored(row, FIRST, &self.entry.spec)?;
@@ -114,7 +116,9 @@ impl Opened {
             self.table,
             behind.unwrap_or_default(),
         );
-        let rows = self.asked(&self.framed(binds, filter, &[], &query)?).await?;
+        let rows = self
+            .asked(&self.framed(binds, filter, &[], &query)?)
+            .await?;
         let mut records = (rows.iter())
             .take(limit)
             .map(|row| stored(row, FIRST, &self.entry.spec))
@@ -136,7 +140,9 @@ impl Opened {
             "SELECT count(*)::text FROM {} r WHERE s.ready AND {such}",
             self.table
         );
-        let rows = self.asked(&self.framed(binds, filter, &[], &query)?).await?;
+        let rows = self
+            .asked(&self.framed(binds, filter, &[], &query)?)
+            .await?;
         let row = rows.first().ok_or(ErrorKind::Engine)?;
         let count: &str = row.try_get(FIRST)?;
         Ok(count.parse().map_err(|_| ErrorKind::Engine)?)

@@ -102,7 +102,10 @@ pub(crate) fn check(record: &Record, spec: &CollectionSpec) -> Job<()> {
 
 /// Refuses values that are too large for their index.
 pub(crate) fn check_sizes(metadata: &Metadata, spec: &CollectionSpec) -> Job<()> {
-    for key in [spec.partition_key(), spec.unit_key()].into_iter().flatten() {
+    for key in [spec.partition_key(), spec.unit_key()]
+        .into_iter()
+        .flatten()
+    {
         let bytes = metadata.text(key.as_str()).map_or(0, str::len);
         if bytes > MAX_NAME {
             return Err(limit("bytes of a partition or a unit", bytes, MAX_NAME));
@@ -112,7 +115,9 @@ pub(crate) fn check_sizes(metadata: &Metadata, spec: &CollectionSpec) -> Job<()>
         if field.kind != shelfward_core::FieldKind::TextList {
             continue;
         }
-        let elements = metadata.get(field.key.as_str()).map(|value| value.elements());
+        let elements = metadata
+            .get(field.key.as_str())
+            .map(|value| value.elements());
         for member in elements.unwrap_or_default() {
             let bytes = member.as_text().map_or(0, str::len);
             if bytes > MAX_MEMBER {
@@ -130,7 +135,13 @@ mod tests {
 
     #[test]
     fn a_key_comes_back_from_its_columns() {
-        for partition in [None, Some(""), Some("a"), Some("\u{1}"), Some("\u{1}\u{1}a")] {
+        for partition in [
+            None,
+            Some(""),
+            Some("a"),
+            Some("\u{1}"),
+            Some("\u{1}\u{1}a"),
+        ] {
             let partition = partition.map(|text| Text::new(text).unwrap());
             let columns = part(partition.as_ref());
             assert_eq!(key(&columns, "id").unwrap().partition, partition);

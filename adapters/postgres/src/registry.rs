@@ -113,7 +113,11 @@ impl Entry {
     }
 
     /// The statement that records a new collection.
-    pub(crate) fn insert(names: &Names, spec: &CollectionSpec, settings: &Settings) -> Job<Statement> {
+    pub(crate) fn insert(
+        names: &Names,
+        spec: &CollectionSpec,
+        settings: &Settings,
+    ) -> Job<Statement> {
         let mut binds = Binds::default();
         let values = [
             binds.add(Bind::Text(spec.name.as_str().to_owned())),

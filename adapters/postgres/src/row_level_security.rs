@@ -33,10 +33,7 @@ impl Reader {
 }
 
 /// What a statement sets before it reads by a filter.
-pub(crate) fn settings(
-    filter: &Filter,
-    spec: &CollectionSpec,
-) -> Job<Vec<(&'static str, Bind)>> {
+pub(crate) fn settings(filter: &Filter, spec: &CollectionSpec) -> Job<Vec<(&'static str, Bind)>> {
     if filter.is_nothing() {
         return Ok(Vec::new());
     }
@@ -73,7 +70,8 @@ fn fields(spec: &CollectionSpec) -> Result<[String; 3], ErrorKind> {
         place(STATUS, FieldKind::Text),
     ];
     let [Some(tenant), Some(groups), Some(status)] = all else {
-        let right = "row-level security is for the collections of a library, which declare its fields";
+        let right =
+            "row-level security is for the collections of a library, which declare its fields";
         return Err(ErrorKind::Invalid(right.to_owned()));
     };
     Ok([tenant, groups, status])

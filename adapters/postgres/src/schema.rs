@@ -2,11 +2,11 @@
 
 use shelfward_core::{CollectionName, CollectionSpec, Field, FieldKind, Metric};
 
+use crate::PostgresOptions;
 use crate::config::VectorIndex;
 use crate::extension::Extension;
 use crate::identifier::{Identifier, literal};
 use crate::registry::Settings;
-use crate::PostgresOptions;
 
 /// The names of everything that a store makes.
 #[derive(Clone, Debug)]
@@ -206,7 +206,9 @@ pub(crate) fn indexes(
     let none = String::new;
     // What replaces, narrows and removes a source or a tenant reads no other rows.
     let of_key = |key: Option<&shelfward_core::MetadataKey>| {
-        let place = |key: &shelfward_core::MetadataKey| (spec.fields.iter().enumerate()).find(|(_, field)| field.key == *key);
+        let place = |key: &shelfward_core::MetadataKey| {
+            (spec.fields.iter().enumerate()).find(|(_, field)| field.key == *key)
+        };
         key.and_then(place).map(|(at, field)| column(at, field))
     };
     let unit: Vec<_> = [spec.partition_key(), spec.unit_key()]

@@ -58,7 +58,8 @@ impl Opened {
                     queries.push(self.dense(at, vector, &such, leg.top_k, way, &mut binds)?);
                 }
                 Ask::Lexical { words, matching } => {
-                    let lexical = self.lexical(at, words, *matching, &such, leg.top_k, &mut binds)?;
+                    let lexical =
+                        self.lexical(at, words, *matching, &such, leg.top_k, &mut binds)?;
                     queries.extend(lexical);
                 }
             }
@@ -72,15 +73,17 @@ impl Opened {
             with.push((BEGUN, "1".to_owned()));
             let usual = usize::from(self.server.options.ef_search);
             let ef = usual.max(widest).min(MAX_EF);
-            if ef != usual || !self.server.is_set_up() {
+            if ef != usual || !self.server.set_up {
                 with.push(("hnsw.ef_search", ef.to_string()));
             }
-            if self.extension.scans_on() && !self.server.is_set_up() {
+            if self.extension.scans_on() && !self.server.set_up {
                 with.push(("hnsw.iterative_scan", SCAN_ON.to_owned()));
             }
         }
         // Filters of two legs differ in what they find, not in who may read.
-        let filter = legs.first().map_or_else(Filter::everything, |leg| (*leg.filter).clone());
+        let filter = legs
+            .first()
+            .map_or_else(Filter::everything, |leg| (*leg.filter).clone());
         let statement = self.framed(binds, &filter, &with, &queries.join(" UNION ALL "))?;
         for row in self.asked(&statement).await? {
             let leg: &str = row.try_get(FIRST)?;
@@ -95,7 +98,8 @@ impl Opened {
             found.get_mut(leg).ok_or(ErrorKind::Engine)?.hits.push(hit);
         }
         for found in &mut found {
-            (found.hits).sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
+            (found.hits)
+                .sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
             found.end = End::Complete;
         }
         Ok(found)
@@ -183,7 +187,10 @@ impl Opened {
                 };
                 let query = binds.add(Bind::Text(query));
                 let configuration = literal(configuration.as_str());
-                ("analysed", format!("to_tsquery({configuration}::regconfig, {query})"))
+                (
+                    "analysed",
+                    format!("to_tsquery({configuration}::regconfig, {query})"),
+                )
             }
             None => match query(words, matching) {
                 Some(query) => ("words", binds.add(Bind::Query(query))),

@@ -18,6 +18,8 @@ pub(crate) struct Server {
     pub(crate) options: PostgresOptions,
     /// Whether the connections are ours, set up as we need them.
     own: bool,
+    /// Whether every connection has the settings that searches need.
+    pub(crate) set_up: bool,
 }
 
 /// How often a call is tried: once more for a connection that had died, and once for the next.
@@ -25,6 +27,9 @@ pub(crate) const ATTEMPTS: u32 = 3;
 
 /// A connection that was idle for so long is looked at before it is used.
 const IDLE: Duration = Duration::from_secs(1);
+
+/// How long a server is asked whether it refuses or says nothing.
+const PROBE: Duration = Duration::from_millis(250);
 
 impl Server {
     /// Connects; what is wrong with the address, the credentials or the database shows here.
@@ -34,19 +39,21 @@ impl Server {
     ) -> Job<Self> {
         let timeout = options.statement_timeout.as_millis();
         let mut connection = connection.disable_statement_logging();
-        connection = connection.options([
-            // A plan for values as they are: one for any values may walk the graph for a filter that
-            // five rows pass.
-            ("plan_cache_mode", "force_custom_plan"),
-            // Nor is a plan compiled, which takes longer than the search.
-            ("jit", "off"),
-            // What most searches need, so that they need not set it. Where the extension is too old to
-            // know it, it drops it.
-            ("hnsw.ef_search", &options.ef_search.to_string()),
-            ("hnsw.iterative_scan", SCAN_ON),
-        ]);
-        if timeout > 0 {
-            connection = connection.options([("statement_timeout", timeout)]);
+        // Poolers take no options; without a timeout, none are sent.
+        let set_up = timeout > 0;
+        if set_up {
+            connection = connection.options([
+                ("statement_timeout", &*timeout.to_string()),
+                // A plan for values as they are: one for any values may walk the graph for a filter
+                // that five rows pass.
+                ("plan_cache_mode", "force_custom_plan"),
+                // Nor is a plan compiled, which takes longer than the search.
+                ("jit", "off"),
+                // What most searches need, so that they need not set it. Where the extension is too old
+                // to know it, it drops it.
+                ("hnsw.ef_search", &options.ef_search.to_string()),
+                ("hnsw.iterative_scan", SCAN_ON),
+            ]);
         }
         let first = tokio::time::timeout(
             options.connect_timeout,
@@ -75,6 +82,7 @@ impl Server {
             pool,
             options,
             own: true,
+            set_up,
         })
     }
 
@@ -84,12 +92,8 @@ impl Server {
             pool,
             options,
             own: false,
+            set_up: false,
         }
-    }
-
-    /// Whether every connection has the settings that searches need.
-    pub(crate) fn is_set_up(&self) -> bool {
-        self.own
     }
 
     /// How long one statement may take, and the time that its answer may need beside it.
@@ -104,7 +108,7 @@ impl Server {
             let acquired = self.pool.acquire().await;
             let mut held = match acquired {
                 Ok(connection) => Held(Some(connection)),
-                Err(sqlx::Error::PoolTimedOut) => return Err(self.why_none()),
+                Err(sqlx::Error::PoolTimedOut) => return Err(self.why_none().await),
                 Err(error) => return Err(error.into()),
             };
             if !surely {
@@ -119,15 +123,20 @@ impl Server {
         }
     }
 
-    fn why_none(&self) -> Fail {
+    /// Why no connection came in time: the pool does not say.
+    async fn why_none(&self) -> Fail {
         let open = self.pool.size();
         let in_use = usize::try_from(open).unwrap_or(usize::MAX) > self.pool.num_idle();
         if in_use && open >= self.pool.options().get_max_connections() {
-            Fail::NoConnection(
+            return Fail::NoConnection(
                 "every connection is in use; raise max_connections, or ask less at a time",
-            )
-        } else {
-            Fail::NoConnection("the server takes no connection at its address")
+            );
+        }
+        let options = self.pool.connect_options();
+        let once_more = PgConnection::connect_with(&options);
+        match tokio::time::timeout(PROBE, once_more).await {
+            Ok(_) => Fail::NoConnection("the server takes no connection at its address"),
+            Err(_) => Fail::Silent(self.options.connect_timeout),
         }
     }
 
@@ -154,8 +163,11 @@ impl Server {
         rows
     }
 
+    /// Closes the connections, unless somebody else set them up.
     pub(crate) async fn close(&self) {
-        self.pool.close().await;
+        if self.own {
+            self.pool.close().await;
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::capabilities::{MAX_WIDTH, capabilities};
 use crate::collection::{Opened, PostgresCollection};
 use crate::error::{Fail, Job, corrupt};
 use crate::extension::{Extension, Facts};
-use crate::locks::{Lock, of_collection, of_tables};
+use crate::locks::{self, Lock, of_collection, of_tables};
 use crate::registry::{Entry, Settings};
 use crate::row_level_security::{self, Reader};
 use crate::schema::{self, Names};
@@ -97,7 +97,8 @@ impl PostgresStore {
         spec: &CollectionSpec,
         reader: Option<&Reader>,
     ) -> Result<String> {
-        let told = |fail: Fail| fail.told(Operation::Create, Some(&spec.name), Default::default(), 1);
+        let told =
+            |fail: Fail| fail.told(Operation::Create, Some(&spec.name), Default::default(), 1);
         let statements = || -> Job<Vec<String>> {
             options.check()?;
             check(spec)?;
@@ -146,7 +147,9 @@ impl PostgresStore {
             sql: statements.join(";"),
         };
         let server = &self.shared.server;
-        server.transaction(Operation::Create, Some(name), define).await
+        server
+            .transaction(Operation::Create, Some(name), define)
+            .await
     }
 
     fn refuse_when_closed(&self, operation: Operation) -> Result<()> {
@@ -402,7 +405,9 @@ impl Work for Create {
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Job<()> {
         // Making an index of many rows takes as long as it takes.
-        transaction.define("SET LOCAL statement_timeout = 0").await?;
+        transaction
+            .define("SET LOCAL statement_timeout = 0")
+            .await?;
         let extension = installed(transaction).await?;
         let mut settings = self.settings.clone();
         if settings.index == VectorIndex::HnswHalf && !extension.has_half() {
@@ -475,7 +480,8 @@ impl Create {
                  table_prefix or schema"
             )),
             Some("42704") if self.settings.text_search.is_some() => invalid(
-                "the server has no text search configuration of that name; \\dF lists them".to_owned(),
+                "the server has no text search configuration of that name; \\dF lists them"
+                    .to_owned(),
             ),
             _ => fail,
         }
@@ -493,7 +499,12 @@ async fn installed(transaction: &mut Transaction<'_>) -> Job<Extension> {
         if !install || !facts.can_be_installed {
             return Err(facts.missing().into());
         }
-        let made = transaction.define("CREATE EXTENSION IF NOT EXISTS vector").await;
+        // Two that make it at once are one too many for the server; the second finds it made.
+        let lock = locks::statements(&[locks::of_extension()]);
+        transaction.define(&lock).await?;
+        let made = transaction
+            .define("CREATE EXTENSION IF NOT EXISTS vector")
+            .await;
         made.map_err(|fail| match fail.code().as_deref() {
             Some("42501" | "58P01" | "0A000") => Fail::Kind(facts.missing()),
             _ => fail,

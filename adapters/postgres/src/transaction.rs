@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use shelfward_core::{ErrorKind, Operation, Result, async_trait};
 use shelfward_core::{CollectionName, StoreError};
+use shelfward_core::{ErrorKind, Operation, Result, async_trait};
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
 
@@ -123,12 +123,14 @@ impl Server {
         let done = task.await;
         drop(gives_up);
         let told = |fail: Fail, attempts| -> StoreError {
-            fail.told(
-                operation,
-                collection,
-                self.options.statement_timeout,
-                attempts,
-            )
+            let undone = !matches!(fail, Fail::Unknown);
+            let waited = self.options.statement_timeout;
+            let error = fail.told(operation, collection, waited, attempts);
+            match error.kind() {
+                // Rolled back, by us or by the server that lost the connection.
+                ErrorKind::Timeout(_) if undone => error.nothing_done(),
+                _ => error,
+            }
         };
         match done {
             Ok(Ok(answer)) => Ok(answer),
@@ -190,6 +192,9 @@ impl Server {
         if timeout > 0 {
             begin.push_str(&format!("SET LOCAL statement_timeout = {timeout};"));
         }
+        // A writer finds its rows by an index, if there is one for them: never by reading the whole
+        // table, which would take more while others wait for its locks.
+        begin.push_str("SET LOCAL enable_seqscan = off;");
         begin.push_str(&statements(&work.locks()));
         begin.push_str("SELECT pg_current_xact_id()::text");
         let answered = within(
@@ -234,7 +239,11 @@ impl Server {
                     Some("committed") => return Ok(()),
                     // Nothing was done: the caller may begin anew.
                     Some("aborted") => {
-                        return Err(if lost.is_connection_lost() { lost } else { Fail::NoConnection("the server did not answer") });
+                        return Err(if lost.is_connection_lost() {
+                            lost
+                        } else {
+                            Fail::NoConnection("the server did not answer")
+                        });
                     }
                     _ => {}
                 }

@@ -71,7 +71,10 @@ const MAX_WORDS: usize = 32;
 /// # Errors
 /// [`ErrorKind::Limit`] where all of more than 32 words are asked for: to drop some would widen the
 /// answer.
-pub fn text_search_query(words: &[QueryWord], matching: Match) -> Result<Option<String>, ErrorKind> {
+pub fn text_search_query(
+    words: &[QueryWord],
+    matching: Match,
+) -> Result<Option<String>, ErrorKind> {
     let mut distinct: Vec<&QueryWord> = Vec::new();
     for word in words {
         if !distinct.iter().any(|known| known.text == word.text) {

@@ -77,11 +77,15 @@ impl Work for Write {
                 expected,
             } => {
                 if let Some(expected) = expected
-                    && !opened.meets(transaction, expected, selector.filter()).await?
+                    && !opened
+                        .meets(transaction, expected, selector.filter())
+                        .await?
                 {
                     return Ok(None);
                 }
-                let deleted = opened.delete_matching(transaction, selector.filter()).await?;
+                let deleted = opened
+                    .delete_matching(transaction, selector.filter())
+                    .await?;
                 opened.write(transaction, with).await?;
                 Ok(Some(deleted))
             }
@@ -122,7 +126,10 @@ impl Opened {
         let registry = self.names.registry();
         let sql = format!("SELECT generation FROM {registry} WHERE name = {name}");
         let rows = transaction.rows(&Statement { sql, binds }).await?;
-        let generation = rows.first().map(|row| row.try_get::<i64, _>(0)).transpose()?;
+        let generation = rows
+            .first()
+            .map(|row| row.try_get::<i64, _>(0))
+            .transpose()?;
         if generation == Some(self.entry.generation) {
             Ok(())
         } else {
@@ -173,7 +180,11 @@ impl Opened {
         transaction.execute(&Statement { sql, binds }).await
     }
 
-    async fn delete_matching(&self, transaction: &mut Transaction<'_>, filter: &Filter) -> Job<u64> {
+    async fn delete_matching(
+        &self,
+        transaction: &mut Transaction<'_>,
+        filter: &Filter,
+    ) -> Job<u64> {
         let mut binds = Binds::default();
         let such = condition(filter, &self.entry.spec, &mut binds)?;
         let sql = format!("DELETE FROM {} r WHERE {such}", self.table);
@@ -211,7 +222,9 @@ impl Opened {
     ) -> Job<u64> {
         let mut binds = Binds::default();
         let such = condition(filter, &self.entry.spec, &mut binds)?;
-        let set = patch.iter().filter_map(|(key, value)| Some((key.as_str(), value?)));
+        let set = patch
+            .iter()
+            .filter_map(|(key, value)| Some((key.as_str(), value?)));
         let set = binds.add(Bind::Json(metadata_json::object_of(set)));
         let removed = patch.iter().filter(|(_, value)| value.is_none());
         let removed = removed.map(|(key, _)| key.as_str().to_owned()).collect();

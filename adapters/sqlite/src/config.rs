@@ -22,13 +22,15 @@ pub struct SqliteOptions {
     pub read_only: bool,
     /// When a write that returned is on the disk. Default [`Synchronous::Full`].
     pub synchronous: Synchronous,
-    /// How long a write waits for a writer of another process or store. Default 5 s.
+    /// How long a write waits for a writer of another process or store: not at all, or up to 23 days.
+    /// Default 5 s.
     pub busy_timeout: Duration,
     /// Whether the whole file is verified when it is opened. Default `true`.
     pub verify_on_open: bool,
-    /// The most bytes that the file may have. A write that needs more fails whole. Default none.
+    /// The most bytes that the file may have, at least the 12,288 of an empty store. A write that
+    /// needs more fails whole. Default none.
     pub max_bytes: Option<u64>,
-    /// How many reads run at a time, at least 1; further ones wait. Default 8.
+    /// How many reads run at a time, 1 to 1,024; further ones wait. Default 8.
     pub readers: usize,
 }
 
@@ -95,4 +97,36 @@ impl SqliteOptions {
         self.readers = readers;
         self
     }
+
+    /// Why these options cannot be used; `None` when they can.
+    pub(crate) fn problem(&self) -> Option<&'static str> {
+        if !(1..=MOST_READERS).contains(&self.readers) {
+            Some("readers must lie between 1 and 1024")
+        } else if self.max_bytes.is_some_and(|max| max < EMPTY_BYTES) {
+            Some("max_bytes must be 12288 or more, which is what an empty store needs")
+        } else if self.busy_timeout > LONGEST_WAIT {
+            Some("busy_timeout must be 2000000 seconds or less")
+        } else {
+            None
+        }
+    }
+
+    /// And why not for a store in memory.
+    pub(crate) fn problem_in_memory(&self) -> Option<&'static str> {
+        if self.read_only {
+            Some("a store in memory is empty at first, so read_only must be false")
+        } else if !self.create {
+            Some("a store in memory is always made, so create must be true")
+        } else {
+            self.problem()
+        }
+    }
 }
+
+const MOST_READERS: usize = 1_024;
+
+/// Three pages: the schema, the table of collections, and its index.
+const EMPTY_BYTES: u64 = 3 * 4_096;
+
+/// The longest wait that the engine can be told, about.
+const LONGEST_WAIT: Duration = Duration::from_secs(2_000_000);

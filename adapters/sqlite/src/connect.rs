@@ -9,8 +9,8 @@ use crate::{SqliteOptions, SqliteStore, Synchronous};
 ///
 /// ```
 /// # fn main() -> Result<(), shelfward_core::StoreError> {
-/// let store = shelfward_sqlite::connect(":memory:?readers=2")?;
-/// assert!(shelfward_sqlite::connect(":memory:?reader=2").is_err());
+/// let store = shelfward_sqlite::connect(":memory:?max_bytes=1000000")?;
+/// assert!(shelfward_sqlite::connect(":memory:?readers=2").is_err());
 /// # Ok(())
 /// # }
 /// ```
@@ -22,10 +22,13 @@ use crate::{SqliteOptions, SqliteStore, Synchronous};
 /// [`ErrorKind::Invalid`] for an option that there is not or a value that it does not take, and
 /// those of [`SqliteStore::open`].
 pub fn connect(rest: &str) -> Result<SqliteStore> {
-    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (path, query) = match rest.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (rest, None),
+    };
     let mut options = SqliteOptions::default();
     let mut seen = Vec::new();
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+    for pair in query.into_iter().flat_map(|query| query.split('&')) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         if seen.contains(&name) {
             return Err(refused("an option is given twice; give each once"));
@@ -37,7 +40,17 @@ pub fn connect(rest: &str) -> Result<SqliteStore> {
         "" => Err(refused(
             "a path or :memory: is due behind sqlite:, as in sqlite:library.db",
         )),
+        ":memory:" if seen.iter().any(|name| *name != "max_bytes") => {
+            Err(refused("a store in memory has no option but max_bytes"))
+        }
         ":memory:" => SqliteStore::in_memory_with(options),
+        path if path.starts_with(':') => Err(refused(
+            "of names that begin with a colon, this store knows :memory: alone",
+        )),
+        // Others write a host there, or nothing.
+        path if path.starts_with("//") => Err(refused(
+            "the path stands right behind sqlite:, as in sqlite:library.db or sqlite:/srv/library.db",
+        )),
         path => SqliteStore::open(path, options),
     }
 }

@@ -4,7 +4,7 @@
 //! one connection for both.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,13 +14,15 @@ use tokio::sync::Semaphore;
 
 use crate::config::SqliteOptions;
 use crate::error::{Fail, Job};
-use crate::file::{self, Use};
+use crate::file;
+use crate::place::Place;
 use crate::shared::Shared;
 use crate::store::closed;
 
 /// One file or memory, with its connections.
 pub(crate) struct Database {
-    path: Option<PathBuf>,
+    /// `None` in memory.
+    place: Option<Place>,
     pub(crate) options: SqliteOptions,
     /// `None` when the last handle was closed.
     writer: Mutex<Option<Connection>>,
@@ -51,7 +53,7 @@ struct StopState {
 }
 
 impl Stop {
-    fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         let _gate = held(&self.0.gate);
         self.0.given_up.store(true, Ordering::SeqCst);
     }
@@ -59,6 +61,11 @@ impl Stop {
     /// Whether the caller went away.
     pub(crate) fn is_given_up(&self) -> bool {
         self.0.given_up.load(Ordering::SeqCst)
+    }
+
+    /// For what looks at rows in memory.
+    pub(crate) fn watched(&self) -> shelfward_resident::Stop<'_> {
+        shelfward_resident::Stop::when(&self.0.given_up)
     }
 
     pub(crate) fn check(&self) -> Job<()> {
@@ -93,8 +100,8 @@ impl Database {
         // Readers are opened later, when the process may stand in another folder. And whole paths are
         // never taken for what begins with `file:`.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let connection = file::open(&path, &options)?;
-        Ok(Self::over(Some(path), options, connection))
+        let (connection, place) = file::open(&path, &options)?;
+        Ok(Self::over(Some(place), options, connection))
     }
 
     pub(crate) fn in_memory(options: SqliteOptions) -> Job<Self> {
@@ -102,10 +109,10 @@ impl Database {
         Ok(Self::over(None, options, connection))
     }
 
-    fn over(path: Option<PathBuf>, options: SqliteOptions, connection: Connection) -> Self {
+    fn over(place: Option<Place>, options: SqliteOptions, connection: Connection) -> Self {
         let readers = options.readers.clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            path,
+            place,
             options,
             writer: Mutex::new(Some(connection)),
             idle_readers: Mutex::default(),
@@ -118,7 +125,7 @@ impl Database {
     }
 
     pub(crate) fn is_a_file(&self) -> bool {
-        self.path.is_some()
+        self.place.is_some()
     }
 
     /// Lets the connections go, when nobody writes or reads.
@@ -184,12 +191,17 @@ impl Database {
             stop.check()?;
             // Takes the turn among all processes.
             let transaction =
-                Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+                Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+                    .map_err(Fail::NoTurn)?;
             stop.check()?;
             let answer = job(connection, stop)?;
             let _gate = held(&stop.0.gate);
             stop.check()?;
             Watched::pause(connection)?;
+            // As late as can be: what is written to a file that was replaced is lost.
+            if let Some(place) = &database.place {
+                place.check()?;
+            }
             transaction.commit()?;
             Ok(answer)
         });
@@ -197,7 +209,7 @@ impl Database {
     }
 
     fn on_reader<T>(&self, stop: &Stop, job: impl FnOnce(&Connection) -> Job<T>) -> Job<T> {
-        let Some(path) = &self.path else {
+        let Some(place) = &self.place else {
             let writer = held(&self.writer);
             let connection = writer.as_ref().ok_or_else(shut)?;
             let _watched = Watched::new(connection, stop)?;
@@ -206,10 +218,11 @@ impl Database {
         if self.shut.load(Ordering::SeqCst) {
             return Err(shut());
         }
+        place.check()?;
         let idle = held(&self.idle_readers).pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => file::connect(path, &self.options, Use::Read, false)?,
+            None => file::connect_reader(place, &self.options)?,
         };
         let answer = {
             let _watched = Watched::new(&connection, stop)?;
@@ -222,6 +235,10 @@ impl Database {
             if !self.shut.load(Ordering::SeqCst) {
                 idle.push(connection);
             }
+        }
+        if place.stands_still {
+            // Nobody may have written under the hands of the job.
+            place.check()?;
         }
         answer
     }

@@ -13,6 +13,8 @@ pub(crate) enum Fail {
     Kind(ErrorKind),
     /// The engine's; its text may hold SQL or a path and is never shown.
     Engine(rusqlite::Error),
+    /// The engine's where a write did not get its turn: nothing was changed.
+    NoTurn(rusqlite::Error),
     /// The caller gave the call up: nothing was changed, and nobody reads the answer.
     GivenUp,
 }
@@ -70,21 +72,24 @@ impl Fail {
         let error = match self {
             Self::Kind(kind) => StoreError::new(operation, kind),
             Self::GivenUp => StoreError::new(operation, ErrorKind::Engine),
-            Self::Engine(error) => {
-                let kind = kind_of(&error, waited);
-                match error {
-                    rusqlite::Error::SqliteFailure(failure, _)
-                    | rusqlite::Error::SqlInputError { error: failure, .. } => {
-                        StoreError::new(operation, kind).because(Code(failure.extended_code))
-                    }
-                    _ => StoreError::new(operation, kind),
-                }
-            }
+            Self::Engine(error) => of_engine(&error, operation, waited),
+            Self::NoTurn(error) => of_engine(&error, operation, waited).nothing_done(),
         };
         match collection {
             Some(name) => error.on(name),
             None => error,
         }
+    }
+}
+
+fn of_engine(error: &rusqlite::Error, operation: Operation, waited: Duration) -> StoreError {
+    let told = StoreError::new(operation, kind_of(error, waited));
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _)
+        | rusqlite::Error::SqlInputError { error: failure, .. } => {
+            told.because(Code(failure.extended_code))
+        }
+        _ => told,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Opening one file: what is looked at before anything touches it, and how connections are set.
 
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use shelfward_core::ErrorKind;
 
 use crate::config::{SqliteOptions, Synchronous};
 use crate::error::{Fail, Job, corrupt};
+use crate::place::{Place, Seen, beside, has_log};
 use crate::schema;
 
 /// What a connection is for, which decides how much of the file it keeps in memory.
@@ -17,23 +19,80 @@ pub(crate) enum Use {
     Read,
 }
 
-fn invalid<T>(text: &str) -> Job<T> {
-    Err(Fail::Kind(ErrorKind::Invalid(text.to_owned())))
+fn invalid(text: &str) -> Fail {
+    Fail::Kind(ErrorKind::Invalid(text.to_owned()))
 }
 
 /// Opens the connection that writes, and makes the store where there is none yet.
-pub(crate) fn open(path: &Path, options: &SqliteOptions) -> Job<Connection> {
+pub(crate) fn open(path: &Path, options: &SqliteOptions) -> Job<(Connection, Place)> {
+    let before = Seen::at(path);
     let may_make = options.create && !options.read_only;
     let fresh = check_before_touching(path, may_make)?;
-    let connection = connect(path, options, Use::Write, fresh)?;
+    let opened = match begin(path, options, Way::Log { create: fresh }) {
+        Err(Fail::Engine(error)) if cannot_open(&error) => {
+            if !options.read_only || has_log(path) {
+                let why = why_it_cannot_open(path, options, fresh);
+                return Err(why.unwrap_or(Fail::Engine(error)));
+            }
+            // Without files beside it, it can be read as it stands, for as long as nobody writes:
+            // each read looks at that.
+            begin(path, options, Way::AsItStands).map(|opened| (opened, true))
+        }
+        opened => opened.map(|opened| (opened, false)),
+    };
+    let (connection, stands_still) = opened?;
+    let place = Place::new(path.to_owned(), before, stands_still)?;
+    Ok((connection, place))
+}
+
+fn cannot_open(error: &rusqlite::Error) -> bool {
+    // The second where the log itself is what cannot be made.
+    let code = error.sqlite_error_code();
+    code == Some(rusqlite::ErrorCode::CannotOpen) || code == Some(rusqlite::ErrorCode::ReadOnly)
+}
+
+/// Why the engine could not open a file or one beside it, as far as it is the folder's rights.
+fn why_it_cannot_open(path: &Path, options: &SqliteOptions, fresh: bool) -> Option<Fail> {
+    // What is no folder is never removed so, and which right is missing is told all the same.
+    let refused = if fresh {
+        let file = std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(path);
+        file.err()?
+    } else {
+        std::fs::remove_dir(path).err()?
+    };
+    let text = match refused.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            if options.read_only =>
+        {
+            "the log beside the file holds newer writes, and cannot be read without the right to write \
+             in its folder; open and close the store once with that right, or get it"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "the file's folder may not be written, where a store keeps its log; get the right to, or \
+             open what is there with read_only"
+        }
+        _ => return None,
+    };
+    Some(invalid(text))
+}
+
+/// Opens a connection and looks at what it finds.
+fn begin(path: &Path, options: &SqliteOptions, way: Way) -> Job<Connection> {
+    let may_make = options.create && !options.read_only;
+    let connection = connect(path, options, Use::Write, way)?;
     let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     // Whoever was making it may have died over it; then the engine has undone that just now.
     if pages == 0 && !may_make {
-        return invalid("the file is empty, and no store may be made in it");
+        return Err(invalid(EMPTY));
     }
     prepare(&connection, options, pages == 0)?;
     Ok(connection)
 }
+
+const EMPTY: &str = "the file is empty, and no store may be made in it";
 
 /// Opens the one connection of a store in memory.
 pub(crate) fn open_in_memory(options: &SqliteOptions) -> Job<Connection> {
@@ -47,24 +106,28 @@ pub(crate) fn open_in_memory(options: &SqliteOptions) -> Job<Connection> {
 /// Whether the file is yet to be made. Refuses a file that is not ours.
 fn check_before_touching(path: &Path, may_make: bool) -> Job<bool> {
     if path.as_os_str().is_empty() || path.as_os_str() == ":memory:" {
-        return invalid("a file's path is due; a store in memory is opened by `in_memory`");
+        let text = "a file's path is due; a store in memory is opened by `in_memory`";
+        return Err(invalid(text));
     }
     match std::fs::metadata(path) {
-        Ok(file) if !file.is_file() => invalid("a file is due, not a folder or a device"),
+        Ok(file) if !file.is_file() => Err(invalid("a file is due, not a folder or a device")),
         Ok(file) if file.len() == 0 && may_make => Ok(true),
-        Ok(file) if file.len() == 0 => invalid("the file is empty, and no store may be made in it"),
+        Ok(file) if file.len() == 0 => Err(invalid(EMPTY)),
         Ok(_) => check_header(path).map(|()| false),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            if may_make {
-                Ok(true)
-            } else {
-                invalid("there is no such file, and it may not be made")
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound if !path.parent().is_none_or(Path::exists) => Err(invalid(
+                "the folder that the file is to be in does not exist; make it first",
+            )),
+            io::ErrorKind::NotFound if may_make => Ok(true),
+            io::ErrorKind::NotFound => {
+                Err(invalid("there is no such file, and it may not be made"))
             }
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            Err(Fail::Kind(ErrorKind::Denied))
-        }
-        Err(_) => Err(Fail::Kind(ErrorKind::Unavailable)),
+            io::ErrorKind::NotADirectory => Err(invalid(
+                "the path leads through a file, where a folder is due",
+            )),
+            io::ErrorKind::PermissionDenied => Err(Fail::Kind(ErrorKind::Denied)),
+            _ => Err(Fail::Kind(ErrorKind::Unavailable)),
+        },
     }
 }
 
@@ -77,11 +140,10 @@ fn check_before_touching(path: &Path, may_make: bool) -> Job<bool> {
 /// it. Such a log lies beside the file, and then the look is repeated.
 fn check_header(path: &Path) -> Job<()> {
     const LOOKS: u32 = 100;
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
+    let log = beside(path, "-wal");
     for _ in 1..LOOKS {
         match look_at_header(path) {
-            Err(Fail::Engine(_)) if Path::new(&log).exists() => {
+            Err(Fail::Engine(_)) if log.exists() => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             looked => return looked,
@@ -91,11 +153,14 @@ fn check_header(path: &Path) -> Job<()> {
 }
 
 fn look_at_header(path: &Path) -> Job<()> {
+    versions(&open_as_it_stands(path)?)
+}
+
+fn open_as_it_stands(path: &Path) -> Job<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let header = Connection::open_with_flags(immutable_uri(path), flags)?;
-    versions(&header)
+    Ok(Connection::open_with_flags(immutable_uri(path), flags)?)
 }
 
 /// The file as a URI of the engine, to be read as it stands.
@@ -134,13 +199,35 @@ fn versions(connection: &Connection) -> Job<()> {
     }
 }
 
-/// Opens one connection.
-pub(crate) fn connect(
-    path: &Path,
-    options: &SqliteOptions,
-    for_what: Use,
-    create: bool,
-) -> Job<Connection> {
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// With the log beside it.
+    Log { create: bool },
+    /// Without looking at anything beside it.
+    AsItStands,
+}
+
+/// Opens a connection for a read.
+pub(crate) fn connect_reader(place: &Place, options: &SqliteOptions) -> Job<Connection> {
+    let way = if place.stands_still {
+        Way::AsItStands
+    } else {
+        Way::Log { create: false }
+    };
+    connect(&place.path, options, Use::Read, way)
+}
+
+fn connect(path: &Path, options: &SqliteOptions, for_what: Use, way: Way) -> Job<Connection> {
+    let connection = match way {
+        Way::Log { create } => open_with_log(path, options, create)?,
+        Way::AsItStands => open_as_it_stands(path)?,
+    };
+    set(&connection, options, for_what)?;
+    Ok(connection)
+}
+
+fn open_with_log(path: &Path, options: &SqliteOptions, create: bool) -> Job<Connection> {
     // Without URI: a path is never read as anything else.
     let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags |= if options.read_only {
@@ -151,13 +238,11 @@ pub(crate) fn connect(
     if create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
-    let connection = Connection::open_with_flags(path, flags)?;
-    set(&connection, options, for_what)?;
-    Ok(connection)
+    Ok(Connection::open_with_flags(path, flags)?)
 }
 
 fn set(connection: &Connection, options: &SqliteOptions, for_what: Use) -> Job<()> {
-    connection.busy_timeout(options.busy_timeout.min(LONGEST_WAIT))?;
+    connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(64);
     rusqlite::vtab::array::load_module(connection)?;
     // A damaged page is met as an error rather than read past.
@@ -181,9 +266,6 @@ fn set(connection: &Connection, options: &SqliteOptions, for_what: Use) -> Job<(
     )?;
     Ok(())
 }
-
-/// The longest wait that the engine can be told.
-const LONGEST_WAIT: Duration = Duration::from_secs(2_000_000);
 
 fn prepare(connection: &Connection, options: &SqliteOptions, fresh: bool) -> Job<()> {
     if fresh {

@@ -11,6 +11,7 @@ mod database;
 mod error;
 mod file;
 mod filter_translation;
+mod place;
 mod reads;
 mod record_mapping;
 mod schema;

@@ -6,7 +6,7 @@ use shelfward_core::{
     Ask, CollectionName, CollectionSpec, End, ErrorKind, Filter, Found, Hit, Key, Leg,
     VectorProblem,
 };
-use shelfward_resident::Rows;
+use shelfward_resident::{Rows, Stop as Watched};
 
 use crate::cache::Standing;
 use crate::database::Reading;
@@ -50,9 +50,10 @@ pub(crate) fn search(
         };
         let candidates = legs
             .iter()
-            .map(|leg| candidates(rows, &spec, leg))
+            .map(|leg| candidates(rows, &spec, leg, reading.stop.watched()))
             .collect::<Job<Vec<_>>>()?;
         drop(resident);
+        reading.stop.check()?;
         return (legs.iter().zip(candidates))
             .map(|(leg, candidates)| release(&view, candidates, &leg.filter))
             .collect();
@@ -60,15 +61,20 @@ pub(crate) fn search(
     Err(ErrorKind::Engine.into())
 }
 
-fn candidates(rows: &Rows, spec: &Arc<CollectionSpec>, leg: &Leg) -> Job<Vec<(Key, f64)>> {
-    let matching = (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter));
+fn candidates(
+    rows: &Rows,
+    spec: &Arc<CollectionSpec>,
+    leg: &Leg,
+    stop: Watched<'_>,
+) -> Job<Vec<(Key, f64)>> {
+    let matching = (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter, stop));
     let best = match &leg.ask {
         Ask::Dense(query) => {
             let (given, width) = (query.len(), spec.width);
             if usize::try_from(width) != Ok(given) {
                 return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
             }
-            rows.nearest(query, matching.as_ref(), leg.top_k)
+            rows.nearest(query, matching.as_ref(), leg.top_k, stop)
         }
         Ask::Lexical {
             words,
@@ -99,11 +105,27 @@ mod tests {
     use rusqlite::Connection;
     use shelfward_core::{Field, FieldKind, Metadata, MetadataKey, Metric, Record, Text};
 
+    use shelfward_resident::RowsOptions;
+
     use super::*;
     use crate::database::Stop;
     use crate::error::Fail;
     use crate::schema;
     use crate::writes::Writing;
+
+    #[test]
+    fn a_search_that_is_given_up_finds_no_candidates() {
+        let name = CollectionName::new("c").unwrap();
+        let spec = Arc::new(CollectionSpec::new(name, 1, Metric::Dot, "none"));
+        let mut rows = Rows::new(spec.clone(), RowsOptions::default());
+        rows.put(&Record::new(Key::new(Text::new("1").unwrap()), [1.0]));
+        let leg = Leg::dense([1.0], Filter::everything(), 5);
+        let stop = Stop::default();
+        let found = |stop: &Stop| candidates(&rows, &spec, &leg, stop.watched()).unwrap();
+        assert_eq!(found(&stop).len(), 1);
+        stop.give_up();
+        assert!(found(&stop).is_empty());
+    }
 
     #[test]
     fn a_candidate_that_the_filter_does_not_pass_is_not_released() {

@@ -32,8 +32,9 @@ impl SqliteStore {
     /// # Errors
     /// [`ErrorKind::Corrupt`] for a file that is damaged or another program's,
     /// [`ErrorKind::Unsupported`] for one that a newer version wrote, [`ErrorKind::Invalid`] where
-    /// there is none and none may be made. Nothing is written then.
+    /// there is none and none may be made, and for options that mean nothing. Nothing is written then.
     pub fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self> {
+        refuse(options.problem())?;
         let waited = options.busy_timeout;
         Database::open_file(path.as_ref(), options)
             .map(Self::over)
@@ -51,8 +52,9 @@ impl SqliteStore {
     /// An empty store in memory. Of the options, `max_bytes` means something there.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// Options that it cannot keep to, such as `read_only`, and those of the engine.
     pub fn in_memory_with(options: SqliteOptions) -> Result<Self> {
+        refuse(options.problem_in_memory())?;
         let waited = options.busy_timeout;
         Database::in_memory(options)
             .map(Self::over)
@@ -73,6 +75,13 @@ impl SqliteStore {
             Ok(())
         }
     }
+}
+
+fn refuse(problem: Option<&'static str>) -> Result<()> {
+    problem.map_or(Ok(()), |problem| {
+        let kind = ErrorKind::Invalid(problem.to_owned());
+        Err(StoreError::new(Operation::Connect, kind))
+    })
 }
 
 /// Why a call on a handle that was closed is refused.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use shelfward_core::{ErrorKind, StoreError};
+use shelfward_core::{ErrorKind, Persistence, StoreError};
 use shelfward_sqlite::{SqliteOptions, SqliteStore, connect};
 use support::{
     collection, dense, everything, name, of_source, of_tenant, open, open_with, rows, source,
@@ -135,8 +135,15 @@ async fn a_missing_file_is_made_only_where_it_may_be() {
     open_with(&path, never).open(&name()).await.unwrap();
     let nowhere = folder.path().join("no/such/kept.db");
     let error = SqliteStore::open(nowhere, SqliteOptions::default()).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Unavailable), "{error}");
+    let told = error.to_string();
+    assert!(
+        error.is_refusal() && told.contains("the folder") && told.contains("does not exist"),
+        "{told}"
+    );
     assert!(!format!("{error:?}").contains("kept.db"));
+    let below_a_file = SqliteStore::open(path.join("kept.db"), SqliteOptions::default());
+    let told = below_a_file.unwrap_err().to_string();
+    assert!(told.contains("a folder is due"), "{told}");
 }
 
 #[tokio::test]
@@ -223,6 +230,8 @@ async fn a_writer_elsewhere_keeps_no_reader_waiting() {
     }
     let error = writing.await.unwrap().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Timeout(_)), "{error}");
+    // It never got its turn, so it may be repeated.
+    assert_eq!(error.persistence(), Persistence::Temporary);
     assert!(begun.elapsed() >= patience, "{:?}", begun.elapsed());
     assert!(
         reads > 5 && slowest < patience,
@@ -258,6 +267,17 @@ async fn a_url_says_every_option_and_its_refusals_what_is_right() {
         ("create=maybe", "true or false"),
         ("readers=-1", "a number"),
         ("readers=1&readers=2", "once"),
+        ("readers=0", "between 1 and 1024"),
+        ("readers=2000", "between 1 and 1024"),
+        ("max_bytes=0", "12288 or more"),
+        ("max_bytes=12287", "12288 or more"),
+        (
+            "busy_timeout_ms=18446744073709551615",
+            "2000000 seconds or less",
+        ),
+        ("", "there are create"),
+        ("readers=2&", "there are create"),
+        ("readers", "a number"),
     ] {
         let error = connect(&format!("{path}?{wrong}")).unwrap_err();
         assert!(
@@ -266,7 +286,41 @@ async fn a_url_says_every_option_and_its_refusals_what_is_right() {
         );
         assert!(!error.to_string().contains("kept"), "{error}");
     }
-    assert!(connect("").unwrap_err().is_refusal());
+    for (wrong, right) in [
+        ("", "a path or :memory:"),
+        (":memory", ":memory: alone"),
+        ("//kept.db", "right behind sqlite:"),
+        (":memory:?read_only=true", "max_bytes"),
+        (":memory:?readers=2", "max_bytes"),
+        (":memory:?max_bytes=1", "12288 or more"),
+    ] {
+        let error = connect(wrong).unwrap_err();
+        let told = error.to_string();
+        assert!(error.is_refusal() && told.contains(right), "{told}");
+    }
+    let wrong = SqliteOptions::default();
+    for wrong in [
+        wrong.clone().with_read_only(true),
+        wrong.clone().with_create(false),
+        wrong.with_readers(0),
+    ] {
+        assert!(SqliteStore::in_memory_with(wrong).unwrap_err().is_refusal());
+    }
+}
+
+/// What is asked of `max_bytes` is what an empty store has, and one that may have no more is one.
+#[tokio::test]
+async fn an_empty_store_fits_into_the_least_that_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kept.db");
+    let least = SqliteOptions::default().with_max_bytes(Some(12_288));
+    let store = open_with(&path, least.clone());
+    assert!(store.list().await.unwrap().is_empty());
+    let error = store.ensure(&support::spec()).await.map(drop).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Full), "{error}");
+    store.close().await.unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 12_288);
+    open_with(&path, least);
 }
 
 #[test]

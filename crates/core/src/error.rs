@@ -27,6 +27,7 @@ struct Failure {
     operation: Operation,
     collection: Option<CollectionName>,
     attempts: u32,
+    nothing_done: bool,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -236,6 +237,7 @@ impl StoreError {
             operation,
             collection: None,
             attempts: 1,
+            nothing_done: false,
             source: None,
         }))
     }
@@ -251,6 +253,18 @@ impl StoreError {
     #[must_use]
     pub fn after_attempts(mut self, attempts: u32) -> Self {
         self.0.attempts = attempts;
+        self
+    }
+
+    /// Says that nothing of the call was done, as where a write never got its turn or was never sent.
+    /// It makes [`Timeout`](ErrorKind::Timeout), [`Unavailable`](ErrorKind::Unavailable) and
+    /// [`Engine`](ErrorKind::Engine) [`Temporary`](Persistence::Temporary); other kinds say it themselves.
+    #[must_use]
+    pub fn nothing_done(mut self) -> Self {
+        self.0.nothing_done = matches!(
+            self.0.kind,
+            ErrorKind::Timeout(_) | ErrorKind::Unavailable | ErrorKind::Engine
+        );
         self
     }
 
@@ -278,6 +292,9 @@ impl StoreError {
 
     /// Whether the same call may do better later.
     pub fn persistence(&self) -> Persistence {
+        if self.0.nothing_done {
+            return Persistence::Temporary;
+        }
         match &self.0.kind {
             ErrorKind::Unavailable | ErrorKind::InUse | ErrorKind::Conflict(_) => {
                 Persistence::Temporary

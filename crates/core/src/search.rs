@@ -431,8 +431,9 @@ pub fn query_words(
         .collect())
 }
 
-/// The most stored words that one prefix may stand for in a store. A query word that begins more of
-/// them is refused, never cut: a longer one says better what is meant.
+/// The most stored words that one prefix may stand for in an index of ours. A query word that begins
+/// more of them is refused, never cut: a longer one says better what is meant. An engine that walks its
+/// own words may take any number.
 pub const MAX_PREFIX_EXPANSIONS: usize = 1_024;
 
 /// The most bytes of a word that an index holds.

@@ -5,6 +5,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use shelfward_core::capabilities::{Capabilities, Lexical, Replace, Words};
 use shelfward_core::filter::{FilterSupport, key};
@@ -13,7 +14,7 @@ use shelfward_core::observer::{DigestKey, Event, Searched};
 use shelfward_core::{
     Ceilings, CollectionName, CollectionSpec, Count, End, ErrorKind, Field, FieldKind, FieldRole,
     Filter, Found, Hit, Include, Key, Leg, LibraryIndex, Match, Metadata, MetadataKey,
-    MetadataPatch, Metric, Record, Store, Text, query_words,
+    MetadataPatch, Metric, Operation, Persistence, Record, Store, StoreError, Text, query_words,
 };
 use support::{
     Events, Meddle, Meddling, Nothing, TestEmbedder, id, ids, library, memory, name, scope, source,
@@ -620,4 +621,29 @@ async fn partition_and_key_must_agree() {
     }
     let right = Record::new(Key::within(text("a"), text("1")), [1.0, 0.0]).with_metadata(metadata);
     collection.upsert(&[right]).await.unwrap();
+}
+
+#[test]
+fn a_write_that_never_got_its_turn_may_be_repeated_and_one_that_may_have_landed_not() {
+    let timeout = || ErrorKind::Timeout(Duration::from_secs(1));
+    for (kind, else_) in [
+        (timeout(), Persistence::Unknown),
+        (ErrorKind::Engine, Persistence::Unknown),
+        (ErrorKind::Unavailable, Persistence::Temporary),
+    ] {
+        let told = format!("{kind:?}");
+        let error = StoreError::new(Operation::Upsert, kind);
+        assert_eq!(error.persistence(), else_, "{told}");
+        let error = error.nothing_done();
+        assert_eq!(error.persistence(), Persistence::Temporary, "{told}");
+    }
+    // Of these the kind says already what was done, and what a repetition does.
+    for (kind, is) in [
+        (ErrorKind::Full, Persistence::Permanent),
+        (ErrorKind::Denied, Persistence::Permanent),
+        (ErrorKind::Unverified, Persistence::Unknown),
+    ] {
+        let error = StoreError::new(Operation::Upsert, kind).nothing_done();
+        assert_eq!(error.persistence(), is, "{error}");
+    }
 }

@@ -8,6 +8,7 @@ mod matrix;
 mod nearest;
 mod quantized;
 mod simd;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod top;
@@ -15,3 +16,4 @@ mod top;
 pub use matrix::Matrix;
 pub use nearest::Among;
 pub use simd::{Instructions, instructions, squared_distance};
+pub use stop::Stop;

@@ -15,11 +15,11 @@ use crate::quantized::{self, RowScale};
 ///
 /// ```
 /// use shelfward_core::Metric;
-/// use shelfward_dense::{Among, Matrix};
+/// use shelfward_dense::{Among, Matrix, Stop};
 /// let mut matrix = Matrix::new(Metric::Cosine, 2, false);
 /// matrix.set(0, &[1.0, 0.0]);
 /// matrix.set(1, &[0.0, 1.0]);
-/// let found = matrix.nearest(&[1.0, 0.1], Among::All, 1, |a, b| a.cmp(&b));
+/// let found = matrix.nearest(&[1.0, 0.1], Among::All, 1, |a, b| a.cmp(&b), Stop::NEVER);
 /// assert_eq!(found[0].0, 0);
 /// ```
 #[derive(Clone, Debug)]

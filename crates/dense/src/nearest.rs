@@ -9,6 +9,7 @@ use crate::line::{Bytes, Line, lines};
 use crate::matrix::{Matrix, QuantizedRows};
 use crate::quantized::{QuantizedQuery, RowScale};
 use crate::simd::{Kernels, kernels};
+use crate::stop::Stop;
 use crate::top::{Floor, best};
 
 /// Which slots a search looks at.
@@ -30,16 +31,17 @@ impl Matrix {
     ///
     /// Exact: scores are summed in 64 bits, and which rows are worth that is decided by sums in 32
     /// bits, and in 8 where the matrix is quantized, within bounds of their errors. A query of another
-    /// width finds nothing. Searches over more than a few megabytes are shared among the threads of
-    /// rayon's pool.
+    /// width finds nothing, and so does one that was stopped. Searches over more than a few megabytes
+    /// are shared among the threads of rayon's pool.
     pub fn nearest(
         &self,
         query: &[f32],
         among: Among<'_>,
         k: usize,
         ties: impl Fn(u32, u32) -> Ordering,
+        stop: Stop<'_>,
     ) -> Vec<(u32, f64)> {
-        self.nearest_with(kernels(), query, among, k, ties)
+        self.nearest_with(kernels(), query, among, k, ties, stop)
     }
 
     pub(crate) fn nearest_with(
@@ -49,6 +51,7 @@ impl Matrix {
         among: Among<'_>,
         k: usize,
         ties: impl Fn(u32, u32) -> Ordering,
+        stop: Stop<'_>,
     ) -> Vec<(u32, f64)> {
         if k == 0 || query.len() != self.width() {
             return Vec::new();
@@ -69,17 +72,21 @@ impl Matrix {
                 && left.len() > (4 * k).max(GROUP)
             {
                 let pass = QuantizedPass::new(self, quantized, &fast, kernels);
-                left = Left::Found(scan(&pass, &left, k));
+                left = Left::Found(scan(&pass, &left, k, stop));
             }
             if left.len() > 2 * k {
-                left = Left::Found(scan(&FloatPass::new(self, &fast, kernels), &left, k));
+                left = Left::Found(scan(&FloatPass::new(self, &fast, kernels), &left, k, stop));
             }
         }
         let scored = match left {
-            Left::All(end) => self.scores(&exact, 0..end),
-            Left::Given(slots) => self.scores(&exact, slots.iter().copied()),
-            Left::Found(slots) => self.scores(&exact, slots.into_iter()),
+            Left::All(end) => self.scores(&exact, 0..end, stop),
+            Left::Given(slots) => self.scores(&exact, slots.iter().copied(), stop),
+            Left::Found(slots) => self.scores(&exact, slots.into_iter(), stop),
         };
+        // Asked last, so that whatever was left out above is not answered.
+        if stop.is_due() {
+            return Vec::new();
+        }
         best(scored, k, ties)
     }
 
@@ -92,10 +99,17 @@ impl Matrix {
         ties: impl Fn(u32, u32) -> Ordering,
     ) -> Vec<(u32, f64)> {
         let exact = ExactQuery::new(self.metric, query);
-        best(self.scores(&exact, slots.into_iter()), k, ties)
+        let scored = self.scores(&exact, slots.into_iter(), Stop::NEVER);
+        best(scored, k, ties)
     }
 
-    fn scores(&self, query: &ExactQuery, slots: impl Iterator<Item = u32>) -> Vec<(u32, f64)> {
+    fn scores(
+        &self,
+        query: &ExactQuery,
+        slots: impl Iterator<Item = u32>,
+        stop: Stop<'_>,
+    ) -> Vec<(u32, f64)> {
+        let slots = slots.take_while(|_| !stop.is_due());
         let scored = slots.filter_map(|slot| Some((slot, query.score(self.row(slot)?))));
         // A zero vector has no cosine.
         scored.filter(|(_, score)| !score.is_nan()).collect()
@@ -314,7 +328,7 @@ impl Pass for QuantizedPass<'_> {
 }
 
 /// The rows that may be among the `k` best, in order.
-fn scan<P: Pass>(pass: &P, left: &Left<'_>, k: usize) -> Vec<u32> {
+fn scan<P: Pass>(pass: &P, left: &Left<'_>, k: usize, stop: Stop<'_>) -> Vec<u32> {
     let threads = rayon::current_num_threads();
     let rows = left.len();
     let shared = threads > 1 && rows.saturating_mul(pass.row_bytes()) > WORTH_SHARING;
@@ -329,7 +343,7 @@ fn scan<P: Pass>(pass: &P, left: &Left<'_>, k: usize) -> Vec<u32> {
             let step = u32::try_from(part_len.max(1)).unwrap_or(u32::MAX);
             let part = |n: u32| {
                 let start = n.saturating_mul(step);
-                scan_part(pass, start..start.saturating_add(step).min(*end), k)
+                scan_part(pass, start..start.saturating_add(step).min(*end), k, stop)
             };
             let count = end.div_ceil(step);
             if shared {
@@ -338,8 +352,8 @@ fn scan<P: Pass>(pass: &P, left: &Left<'_>, k: usize) -> Vec<u32> {
                 (0..count).map(part).collect()
             }
         }
-        Left::Given(slots) => scan_slots(pass, slots, part_len, k),
-        Left::Found(slots) => scan_slots(pass, slots, part_len, k),
+        Left::Given(slots) => scan_slots(pass, slots, part_len, k, stop),
+        Left::Found(slots) => scan_slots(pass, slots, part_len, k, stop),
     };
     let mut floor = Floor::new(k);
     let mut reached = Vec::new();
@@ -352,8 +366,14 @@ fn scan<P: Pass>(pass: &P, left: &Left<'_>, k: usize) -> Vec<u32> {
     reaching.map(|(slot, _)| slot).collect()
 }
 
-fn scan_slots<P: Pass>(pass: &P, slots: &[u32], part_len: usize, k: usize) -> Vec<Part> {
-    let part = |slots: &[u32]| scan_part(pass, slots.iter().copied(), k);
+fn scan_slots<P: Pass>(
+    pass: &P,
+    slots: &[u32],
+    part_len: usize,
+    k: usize,
+    stop: Stop<'_>,
+) -> Vec<Part> {
+    let part = |slots: &[u32]| scan_part(pass, slots.iter().copied(), k, stop);
     if slots.len() > part_len {
         slots.par_chunks(part_len.max(1)).map(part).collect()
     } else {
@@ -368,7 +388,12 @@ struct Part {
     reached: Vec<(u32, f32)>,
 }
 
-fn scan_part<P: Pass>(pass: &P, slots: impl Iterator<Item = u32>, k: usize) -> Part {
+fn scan_part<P: Pass>(
+    pass: &P,
+    slots: impl Iterator<Item = u32>,
+    k: usize,
+    stop: Stop<'_>,
+) -> Part {
     let mut part = Part {
         floor: Floor::new(k),
         reached: Vec::new(),
@@ -377,7 +402,9 @@ fn scan_part<P: Pass>(pass: &P, slots: impl Iterator<Item = u32>, k: usize) -> P
     let mut bounds = [Bounds::NONE; GROUP];
     let mut group = [0_u32; GROUP];
     let mut slots = slots.peekable();
-    while let Some(first) = slots.peek().copied() {
+    while let Some(first) = slots.peek().copied()
+        && !stop.is_due()
+    {
         // As many as fit and lie in one block.
         let mut len = 0;
         let block = first & !in_block;
@@ -401,6 +428,9 @@ fn scan_part<P: Pass>(pass: &P, slots: impl Iterator<Item = u32>, k: usize) -> P
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+    use std::sync::atomic::{AtomicBool, AtomicUsize};
+
     use super::*;
     use crate::quantized;
     use crate::simd::PORTABLE;
@@ -438,6 +468,59 @@ mod tests {
                 ceiling - floor <= 0.06 * size,
                 "{metric}: {floor} to {ceiling}"
             );
+        }
+    }
+
+    /// Counts its calls, and sets a flag in the third of them.
+    #[derive(Default)]
+    struct ThenStop {
+        calls: AtomicUsize,
+        flag: AtomicBool,
+    }
+
+    impl Pass for ThenStop {
+        fn bound(&self, _: usize, at: &[u32], _: &mut [Bounds]) {
+            assert!(
+                at.len() <= 4_096,
+                "so many rows between two looks at the flag"
+            );
+            if self.calls.fetch_add(1, Relaxed) == 2 {
+                self.flag.store(true, Relaxed);
+            }
+        }
+        fn rows_log2(&self) -> u32 {
+            10
+        }
+        fn row_bytes(&self) -> usize {
+            1
+        }
+    }
+
+    #[test]
+    fn a_scan_that_is_given_up_ends_with_the_rows_it_is_at() {
+        for among in [0..1_000_000, 5..999_990] {
+            let pass = ThenStop::default();
+            scan_part(&pass, among, 10, Stop::when(&pass.flag));
+            assert_eq!(pass.calls.into_inner(), 3);
+        }
+    }
+
+    #[test]
+    fn what_is_given_up_finds_nothing_rather_than_a_part() {
+        let mut matrix = Matrix::new(Metric::Dot, 2, false);
+        (0..500).for_each(|slot| matrix.set(slot, &[1.0, 2.0]));
+        let ties = |a: u32, b: u32| a.cmp(&b);
+        let flag = AtomicBool::new(false);
+        // The second is too long to be bounded, so each row is looked at exactly.
+        for query in [[1.0, 1.0], [1e30, 1.0]] {
+            for among in [Among::All, Among::Slots(&[3, 4, 5])] {
+                flag.store(false, Relaxed);
+                let found = matrix.nearest(&query, among, 2, ties, Stop::when(&flag));
+                assert_eq!(found.len(), 2);
+                flag.store(true, Relaxed);
+                let found = matrix.nearest(&query, among, 2, ties, Stop::when(&flag));
+                assert!(found.is_empty());
+            }
         }
     }
 

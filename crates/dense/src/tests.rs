@@ -10,6 +10,7 @@ use crate::matrix::Matrix;
 use crate::nearest::Among;
 use crate::quantized::{self, QuantizedQuery};
 use crate::simd::{Kernels, Loop, PORTABLE, kernels};
+use crate::stop::Stop;
 
 const METRICS: [Metric; 3] = [Metric::Cosine, Metric::Dot, Metric::Euclidean];
 
@@ -108,7 +109,7 @@ fn check(
         for quantized in [false, true] {
             let matrix = matrix(metric, query.len(), quantized, vectors);
             let among = slots.map_or(Among::All, Among::Slots);
-            let found = matrix.nearest_with(kernels, query, among, k, ties);
+            let found = matrix.nearest_with(kernels, query, among, k, ties, Stop::NEVER);
             assert_eq!(found, expected, "{metric} quantized: {quantized}");
         }
     }
@@ -221,7 +222,11 @@ fn a_slot_is_set_again_and_gives_back_what_it_was_given() {
     matrix.set(5, &[2.0, 2.0, 2.0]);
     assert_eq!(&*matrix.vector(5).unwrap(), &[2.0; 3]);
     assert_eq!(matrix.slots(), 6);
-    assert!(matrix.nearest(&[1.0; 4], Among::All, 1, ties).is_empty());
+    assert!(
+        matrix
+            .nearest(&[1.0; 4], Among::All, 1, ties, Stop::NEVER)
+            .is_empty()
+    );
     matrix.clear();
     assert_eq!(matrix.slots(), 0);
 }

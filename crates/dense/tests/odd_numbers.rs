@@ -9,7 +9,7 @@
 use std::time::{Duration, Instant};
 
 use shelfward_core::Metric;
-use shelfward_dense::{Among, Matrix};
+use shelfward_dense::{Among, Matrix, Stop};
 
 /// Numbers drawn by lot: splitmix64.
 struct Lot(u64);
@@ -133,7 +133,7 @@ fn round(seed: u64) {
         let ties = |a: u32, b: u32| (a ^ 5).cmp(&(b ^ 5));
         let what = format!("seed {seed}: {metric}, {count} of width {width}, the best {top_k}");
         let all = matrix.scored(&query, live.iter().copied(), top_k, ties);
-        let found = matrix.nearest(&query, Among::All, top_k, ties);
+        let found = matrix.nearest(&query, Among::All, top_k, ties, Stop::NEVER);
         assert!(bits(&found) == bits(&all), "{what}");
         // Among some, of which not all are there.
         let some: Vec<u32> = (0..count as u32 + 50).filter(|_| !lot.once_in(3)).collect();
@@ -142,7 +142,7 @@ fn round(seed: u64) {
             .copied()
             .filter(|slot| live.binary_search(slot).is_ok());
         let all = matrix.scored(&query, there, top_k, ties);
-        let found = matrix.nearest(&query, Among::Slots(&some), top_k, ties);
+        let found = matrix.nearest(&query, Among::Slots(&some), top_k, ties, Stop::NEVER);
         assert!(bits(&found) == bits(&all), "{what}, among some");
     }
 }

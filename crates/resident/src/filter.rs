@@ -8,12 +8,15 @@ use shelfward_core::{Metadata, MetadataKey};
 
 use crate::postings::Postings;
 use crate::rows::Slot;
+use shelfward_dense::Stop;
 
 /// What a filter is answered from.
 pub(crate) struct Indexed<'r, M> {
     pub(crate) postings: &'r HashMap<MetadataKey, Postings>,
     /// The metadata of a row.
     pub(crate) metadata: M,
+    /// What was left out once this is due is not to be answered: see [`Rows::matching`].
+    pub(crate) stop: Stop<'r>,
 }
 
 impl<'r, M: Fn(Slot) -> Option<&'r Metadata>> Indexed<'r, M> {
@@ -60,6 +63,7 @@ impl<'r, M: Fn(Slot) -> Option<&'r Metadata>> Indexed<'r, M> {
     fn read(&self, filter: &Filter, within: &RoaringBitmap) -> RoaringBitmap {
         let matcher = Matcher::new(filter);
         let matches = |slot: &Slot| (self.metadata)(*slot).is_some_and(|m| matcher.matches(m));
-        within.iter().filter(matches).collect()
+        let until = within.iter().take_while(|_| !self.stop.is_due());
+        until.filter(matches).collect()
     }
 }

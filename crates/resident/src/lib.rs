@@ -9,3 +9,4 @@ mod words;
 
 pub use roaring::RoaringBitmap;
 pub use rows::{Row, Rows, RowsOptions, Slot};
+pub use shelfward_dense::Stop;

@@ -8,7 +8,7 @@ use shelfward_core::{
     CollectionSpec, Cursor, ErrorKind, Filter, Include, Key, Match, Metadata, MetadataKey, Page,
     QueryWord, Record, Scalar, StoredRecord, Text, VectorProblem,
 };
-use shelfward_dense::{Among, Matrix};
+use shelfward_dense::{Among, Matrix, Stop};
 use shelfward_lexical::TooManyExpansions;
 
 use crate::filter::Indexed;
@@ -292,18 +292,31 @@ impl Rows {
         self.matrix.bytes()
     }
 
-    /// The rows that a filter matches: those of which [`Filter::matches`] is true.
-    pub fn matching(&self, filter: &Filter) -> RoaringBitmap {
+    /// The rows that a filter matches: those of which [`Filter::matches`] is true. None where it was
+    /// stopped.
+    pub fn matching(&self, filter: &Filter, stop: Stop<'_>) -> RoaringBitmap {
         if filter.is_everything() {
             return self.live.clone();
         }
-        self.indexed().matching(filter, &self.live)
+        let matching = self.indexed(stop).matching(filter, &self.live);
+        // Asked last: under a `$not`, rows that were not read would be too many.
+        if stop.is_due() {
+            return RoaringBitmap::new();
+        }
+        matching
     }
 
-    /// Up to `limit` rows that a filter matches, in the order of the keys, from behind one on.
-    pub fn page(&self, filter: &Filter, after: Option<&Key>, limit: usize) -> Vec<Slot> {
-        let walk = self.in_key_order(after);
-        if !self.indexed().answers(filter) {
+    /// Up to `limit` rows that a filter matches, in the order of the keys, from behind one on; fewer
+    /// where it was stopped.
+    pub fn page(
+        &self,
+        filter: &Filter,
+        after: Option<&Key>,
+        limit: usize,
+        stop: Stop<'_>,
+    ) -> Vec<Slot> {
+        let walk = self.in_key_order(after).take_while(|_| !stop.is_due());
+        if !self.indexed(stop).answers(filter) {
             // Each row has to be read: no more of them than fill the page.
             let matcher = Matcher::new(filter);
             let matches = |slot| {
@@ -313,7 +326,7 @@ impl Rows {
             let matching = walk.map(|(_, slot)| slot).filter(|slot| matches(*slot));
             return matching.take(limit).collect();
         }
-        let matching = self.matching(filter);
+        let matching = self.matching(filter, stop);
         if matching.len() > self.live.len() / FEW {
             let matching = walk.filter(|(_, slot)| matching.contains(*slot));
             return matching.map(|(_, slot)| slot).take(limit).collect();
@@ -326,16 +339,18 @@ impl Rows {
         few.into_iter().map(|(_, slot)| slot).take(limit).collect()
     }
 
-    /// A page of a scan in the order of the keys; its cursor is that of [`Cursor::behind`].
+    /// A page of a scan in the order of the keys; its cursor is that of [`Cursor::behind`]. One that was
+    /// stopped is not to be answered.
     pub fn scan(
         &self,
         filter: &Filter,
         after: Option<&Key>,
         limit: usize,
         include: Include,
+        stop: Stop<'_>,
     ) -> Page {
         // One more than asked tells whether there is a next page.
-        let mut found = self.page(filter, after, limit.saturating_add(1));
+        let mut found = self.page(filter, after, limit.saturating_add(1), stop);
         let more = found.len() > limit;
         found.truncate(limit);
         let last = found.last().filter(|_| more);
@@ -345,28 +360,30 @@ impl Rows {
         Page::new(stored.collect(), next)
     }
 
-    fn indexed<'r>(&'r self) -> Indexed<'r, impl Fn(Slot) -> Option<&'r Metadata>> {
+    fn indexed<'r>(&'r self, stop: Stop<'r>) -> Indexed<'r, impl Fn(Slot) -> Option<&'r Metadata>> {
         Indexed {
+            stop,
             postings: &self.postings,
             metadata: |slot| Some(&*self.row(slot)?.metadata),
         }
     }
 
     /// The `top_k` nearest rows among some, or all, with their scores; best first, equal scores in
-    /// the order of the keys. Exact.
+    /// the order of the keys. Exact; nothing where it was stopped.
     pub fn nearest(
         &self,
         query: &[f32],
         among: Option<&RoaringBitmap>,
         top_k: usize,
+        stop: Stop<'_>,
     ) -> Vec<(Slot, f64)> {
         let ties = |a, b| self.key(a).cmp(&self.key(b));
         match among {
-            None => self.matrix.nearest(query, Among::All, top_k, ties),
+            None => self.matrix.nearest(query, Among::All, top_k, ties, stop),
             Some(slots) => {
                 let slots = listed(slots);
                 self.matrix
-                    .nearest(query, Among::Slots(&slots), top_k, ties)
+                    .nearest(query, Among::Slots(&slots), top_k, ties, stop)
             }
         }
     }

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 use shelfward_core::{
     CollectionName, CollectionSpec, Field, FieldKind, Filter, Include, Key, Metadata, MetadataKey,
     Metric, Record, Text,
 };
-use shelfward_resident::{Rows, RowsOptions};
+use shelfward_resident::{Rows, RowsOptions, Stop};
 
 /// `g`, `n`, `f` and `b` are declared; `o` is not, so it is read from the rows.
 fn spec(fields: usize) -> Arc<CollectionSpec> {
@@ -161,7 +162,7 @@ fn check(rows: &Rows, plain: &BTreeMap<Key, Record>, filter: &Filter) -> Result<
         .filter(|r| filter.matches(&r.metadata))
         .collect();
     let keys: Vec<&Key> = matching.iter().map(|r| &r.key).collect();
-    let among = rows.matching(filter);
+    let among = rows.matching(filter, Stop::NEVER);
     let named = |slots: Vec<u32>| -> Vec<&Key> {
         slots
             .into_iter()
@@ -171,13 +172,16 @@ fn check(rows: &Rows, plain: &BTreeMap<Key, Record>, filter: &Filter) -> Result<
     let mut found = named(among.iter().collect());
     found.sort();
     prop_assert_eq!(&found, &keys, "{}", filter);
-    prop_assert_eq!(named(rows.page(filter, None, 1_000)), keys.clone());
+    prop_assert_eq!(
+        named(rows.page(filter, None, 1_000, Stop::NEVER)),
+        keys.clone()
+    );
     if let [first, .., last] = keys.as_slice() {
         prop_assert_eq!(
-            named(rows.page(filter, Some(*first), keys.len() - 2)),
+            named(rows.page(filter, Some(*first), keys.len() - 2, Stop::NEVER)),
             &keys[1..keys.len() - 1]
         );
-        prop_assert!(rows.page(filter, Some(*last), 5).is_empty());
+        prop_assert!(rows.page(filter, Some(*last), 5, Stop::NEVER).is_empty());
     }
     let query = [1.0_f32, -0.5, 2.0];
     let dot = |r: &Record| -> f64 {
@@ -190,13 +194,29 @@ fn check(rows: &Rows, plain: &BTreeMap<Key, Record>, filter: &Filter) -> Result<
     let mut near: Vec<(f64, &Key)> = matching.iter().map(|r| (dot(r), &r.key)).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     near.truncate(5);
-    let found = rows.nearest(&query, Some(&among), 5);
+    let found = rows.nearest(&query, Some(&among), 5, Stop::NEVER);
     let found: Vec<_> = found
         .iter()
         .map(|(slot, score)| (*score, &rows.row(*slot).unwrap().key))
         .collect();
     prop_assert_eq!(found, near);
     Ok(())
+}
+
+#[test]
+fn what_is_given_up_finds_nothing_rather_than_too_much() {
+    let mut rows = Rows::new(spec(0), RowsOptions::default());
+    for n in 0..24 {
+        let metadata = Metadata::new().with("undeclared", i64::from(n)).unwrap();
+        rows.put(&record(n, &metadata, None));
+    }
+    let none_is = Filter::from_json(r#"{"$not":{"undeclared":99}}"#).unwrap();
+    assert_eq!(rows.matching(&none_is, Stop::NEVER).len(), 24);
+    let flag = AtomicBool::new(true);
+    let given_up = Stop::when(&flag);
+    assert!(rows.matching(&none_is, given_up).is_empty());
+    assert!(rows.page(&none_is, None, 10, given_up).is_empty());
+    assert!(rows.nearest(&[1.0; 3], None, 10, given_up).is_empty());
 }
 
 proptest! {

@@ -3,7 +3,8 @@ use shelfward_core::{ErrorKind, Operation, VectorStore};
 use shelfward_core::{Store, StoreError};
 
 /// The schemes that there are, with the cargo feature of each.
-const KNOWN: &str = "memory: (feature memory), sqlite: (feature sqlite), hnsw: (feature hnsw)";
+const KNOWN: &str = "memory: (feature memory), sqlite: (feature sqlite), hnsw: (feature hnsw), \
+    postgres: and postgresql: (feature postgres)";
 
 /// Why no store could be had from a URL.
 ///
@@ -51,6 +52,9 @@ pub enum ConnectError {
 /// | `sqlite::memory:` | the same without a file, gone with the store | `sqlite` |
 /// | `hnsw:library` | collections in a folder, for one process, with an approximate index | `hnsw` |
 /// | `hnsw::memory:` | the same without a folder, gone with the store | `hnsw` |
+/// | `postgres://user:password@host/database` | collections in a PostgreSQL database with pgvector, for all processes; what stands behind `?` are options. `postgresql:` is the same | `postgres` |
+///
+/// A user or a password with one of the characters `: / ? # [ ] @ %` in it is written percent-encoded.
 ///
 /// # Errors
 /// [`ConnectError`] for an unknown scheme, naming those there are, or one whose feature is off,
@@ -72,6 +76,7 @@ pub async fn connect(url: &str) -> Result<Store, ConnectError> {
         "memory" => memory(rest),
         "sqlite" => sqlite(rest).await,
         "hnsw" => hnsw(rest).await,
+        "postgres" | "postgresql" => postgres(url, rest).await,
         _ => {
             let scheme = scheme.chars().take(32).collect();
             Err(ConnectError::UnknownScheme {
@@ -128,6 +133,26 @@ async fn hnsw(_: &str) -> Result<Store, ConnectError> {
     })
 }
 
+#[cfg(feature = "postgres")]
+async fn postgres(url: &str, rest: &str) -> Result<Store, ConnectError> {
+    // Without the slashes the driver would take a host from elsewhere.
+    if !rest.starts_with("//") {
+        return Err(ConnectError::Shape {
+            scheme: "postgres",
+            expected: "postgres://user:password@host:port/database?option=value",
+        });
+    }
+    Ok(Store::new(shelfward_postgres::connect(url).await?))
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn postgres(_: &str, _: &str) -> Result<Store, ConnectError> {
+    Err(ConnectError::MissingFeature {
+        scheme: "postgres",
+        feature: "postgres",
+    })
+}
+
 /// Opens files away from the tasks of the runtime, which they would hold up.
 #[cfg(any(feature = "sqlite", feature = "hnsw"))]
 async fn opened<S: VectorStore + 'static>(
@@ -151,7 +176,12 @@ mod tests {
     #[tokio::test]
     async fn a_url_that_is_refused_is_not_repeated() {
         for secret in [
-            "postgres://ann:hunter2@host/db",
+            "postgres:hunter2",
+            "postgres://ann:hunter2@localhost:port/db",
+            "postgres://ann:hunter2@localhost/db?nosuch=1",
+            "postgresql://localhost/db?schema=Hunter2&hunter2=1",
+            "postgres://ann:hunter2@localhost/db?sslmode=hunter2",
+            "sqlserver://ann:hunter2@host/db",
             "hunter2",
             "memory:hunter2",
             "sqlite:/no-such-folder/hunter2/library.db",
@@ -178,6 +208,7 @@ mod tests {
             "memory: (feature memory)",
             "sqlite: (feature sqlite)",
             "hnsw: (feature hnsw)",
+            "postgres: and postgresql: (feature postgres)",
         ] {
             assert!(error.contains(known), "{error}");
         }
@@ -194,7 +225,67 @@ mod tests {
         }
     }
 
-    #[cfg(not(all(feature = "memory", feature = "sqlite", feature = "hnsw")))]
+    #[cfg(feature = "postgres")]
+    #[tokio::test]
+    async fn a_server_that_is_not_there_is_unavailable_and_its_password_untold() {
+        // Free when it was asked for, and closed again.
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        for scheme in ["postgres", "postgresql"] {
+            let url = format!("{scheme}://ann:hunter2@127.0.0.1:{port}/db?connect_timeout_ms=2000");
+            let error = connect(&url).await.unwrap_err();
+            let ConnectError::Store(store) = &error else {
+                unreachable!("{error:?}");
+            };
+            assert!(
+                matches!(store.kind(), shelfward_core::ErrorKind::Unavailable),
+                "{error:?}"
+            );
+            let mut shown: Option<&dyn Error> = Some(&error);
+            while let Some(error) = shown {
+                let text = format!("{error} {error:?}");
+                assert!(!text.contains("hunter2"), "{text}");
+                shown = error.source();
+            }
+        }
+    }
+
+    #[cfg(feature = "postgres")]
+    #[tokio::test]
+    async fn an_option_that_a_server_does_not_have_is_refused_before_it_is_asked() {
+        for query in ["nosuch=1", "m=1", "schema=App", "ef_search=9&ef_search=9"] {
+            // Nobody could answer at this address.
+            let url = format!("postgres://ann:hunter2@127.0.0.1:1/db?{query}");
+            let error = connect(&url).await.unwrap_err();
+            let ConnectError::Store(store) = &error else {
+                unreachable!("{error:?}");
+            };
+            assert!(
+                matches!(store.kind(), shelfward_core::ErrorKind::Invalid(_)),
+                "{query}: {error:?}"
+            );
+        }
+    }
+
+    #[cfg(feature = "postgres")]
+    #[tokio::test]
+    async fn a_postgres_url_without_a_host_part_is_refused() {
+        for url in ["postgres:", "postgresql:db", "postgres:/db"] {
+            let error = connect(url).await.unwrap_err();
+            assert!(
+                matches!(error, ConnectError::Shape { .. }),
+                "{url}: {error:?}"
+            );
+        }
+    }
+
+    #[cfg(not(all(
+        feature = "memory",
+        feature = "sqlite",
+        feature = "hnsw",
+        feature = "postgres"
+    )))]
     #[tokio::test]
     async fn a_scheme_whose_adapter_is_not_built_in_names_the_feature() {
         let missing: &[&str] = &[
@@ -204,6 +295,8 @@ mod tests {
             "sqlite",
             #[cfg(not(feature = "hnsw"))]
             "hnsw",
+            #[cfg(not(feature = "postgres"))]
+            "postgres",
         ];
         for scheme in missing {
             let error = connect(&format!("{scheme}:")).await.unwrap_err();

@@ -20,6 +20,9 @@ pub use shelfward_hnsw as hnsw;
 /// The in-memory store.
 #[cfg(feature = "memory")]
 pub use shelfward_memory as memory;
+/// Collections in a PostgreSQL database.
+#[cfg(feature = "postgres")]
+pub use shelfward_postgres as postgres;
 /// Collections in a file.
 #[cfg(feature = "sqlite")]
 pub use shelfward_sqlite as sqlite;
@@ -48,4 +51,9 @@ tested_pages! {
     capabilities: "docs/capabilities.md",
     embedded_stores: "docs/embedded-stores.md",
     port: "docs/port.md",
+}
+
+#[cfg(all(doctest, feature = "postgres"))]
+tested_pages! {
+    postgres_page: "docs/postgres.md",
 }

@@ -18,7 +18,7 @@ const ROOMS: [&str; 9] = [
 ];
 
 /// What an adapter may have beside them, each for one idea that the rooms do not name.
-const BESIDE: [(&str, &[&str]); 3] = [
+const BESIDE: [(&str, &[&str]); 4] = [
     // The handle; the rest is in the crate of resident rows.
     ("memory", &["collection"]),
     // The handle; the graph and the files have folders.
@@ -30,12 +30,35 @@ const BESIDE: [(&str, &[&str]); 3] = [
             "collection",
             "database",
             "file",
+            "place",
             "shared",
             "reads",
             "writes",
             "cache",
             "search",
+        ],
+    ),
+    // Connections, transactions and their locks; what the database has and lacks; statements and
+    // what they bind; rows in the forms that the server takes; reads, searches and writes.
+    (
+        "postgres",
+        &[
+            "collection",
+            "server",
+            "transaction",
+            "locks",
+            "extension",
+            "registry",
+            "catalog",
+            "row_level_security",
+            "identifier",
+            "binds",
             "metadata_json",
+            "words",
+            "copy",
+            "reads",
+            "search",
+            "writes",
         ],
     ),
 ];

@@ -1,23 +1,30 @@
 //! What legs answer.
 
 use shelfward_core::{Ask, End, ErrorKind, Found, Hit, Leg, Operation, Result};
-use shelfward_resident::Slot;
+use shelfward_resident::{Slot, Stop};
 
 use crate::collection::At;
 use crate::shelf::search::nearest;
 use crate::shelf::state::State;
 
 /// What one leg finds.
-pub(crate) fn found(at: &At, state: &State, leg: &Leg, lexical: bool) -> Result<Found> {
+pub(crate) fn found(
+    at: &At,
+    state: &State,
+    leg: &Leg,
+    lexical: bool,
+    stop: Stop<'_>,
+) -> Result<Found> {
     let rows = &state.rows;
     if leg.filter.never_matches() {
         return Ok(Found::nothing());
     }
-    let among = || (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter));
+    let among = || (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter, stop));
     let best = match &leg.ask {
         Ask::Dense(query) => {
             let options = &at.shelf.options;
-            let (best, by_graph) = nearest(state, query, among().as_ref(), leg.top_k, options);
+            let (best, by_graph) =
+                nearest(state, query, among().as_ref(), leg.top_k, options, stop);
             if by_graph {
                 at.shelf.count_graph_search();
             }

@@ -12,6 +12,7 @@ use std::path::Path;
 use super::bytes::{Put, Take};
 use super::frame::{Frames, Kind, Next, framed};
 use super::generation::Generation;
+use super::identity::Identity;
 use super::layout::{head_of, sync_folder, take_head};
 use crate::error::{FileError, FileResult};
 
@@ -19,6 +20,7 @@ const WHAT: &str = "log";
 
 pub(crate) struct Log {
     file: File,
+    identity: Identity,
     /// Where the next frame goes.
     end: u64,
     next_number: u64,
@@ -46,6 +48,7 @@ impl Log {
         file.write_all(&bytes)?;
         file.sync_all()?;
         Ok(Self {
+            identity: Identity::of(&file, path)?,
             file,
             end: bytes.len() as u64,
             next_number: 1,
@@ -100,6 +103,7 @@ impl Log {
             file.sync_all()?;
         }
         let mut log = Self {
+            identity: Identity::of(&file, path)?,
             file,
             end,
             next_number,
@@ -132,10 +136,24 @@ impl Log {
         if self.broken {
             return Err(FileError::Broken);
         }
+        self.check_in_place()?;
         self.write(Kind::Write, payload, self.sync)?;
         // Where the seal cannot be written, the write is in force all the same.
         let _unsealed = self.write(Kind::Seal, &[], false);
         Ok(())
+    }
+
+    /// Writes several, and waits for the disk once.
+    pub(crate) fn append_all(&mut self, payloads: &[Vec<u8>]) -> FileResult<()> {
+        let sync = std::mem::replace(&mut self.sync, false);
+        let written = payloads.iter().try_for_each(|payload| self.append(payload));
+        self.sync = sync;
+        written.and_then(|()| self.sync())
+    }
+
+    /// Refuses to go on where the file is not the one under its path any more.
+    pub(crate) fn check_in_place(&self) -> FileResult<()> {
+        self.identity.check()
     }
 
     fn write(&mut self, kind: Kind, payload: &[u8], sync: bool) -> FileResult<()> {

@@ -8,6 +8,7 @@ pub(crate) mod bytes;
 pub(crate) mod change;
 pub(crate) mod frame;
 pub(crate) mod generation;
+pub(crate) mod identity;
 pub(crate) mod layout;
 pub(crate) mod log;
 pub(crate) mod snapshot;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{FileError, FileResult};
+use crate::files::identity::Identity;
 use crate::files::layout::{VERSION, sync_folder};
 
 /// Says that the folder is a store's, and of which version.
@@ -19,6 +20,7 @@ pub(crate) struct Folder {
     path: PathBuf,
     /// The lock is held for as long as its file is open.
     lock: Mutex<Option<File>>,
+    identity: Identity,
 }
 
 impl Folder {
@@ -45,6 +47,7 @@ impl Folder {
         }
         Ok(Self {
             path: path.to_owned(),
+            identity: Identity::of(&lock, &path.join(LOCK))?,
             lock: Mutex::new(Some(lock)),
         })
     }
@@ -56,6 +59,11 @@ impl Folder {
     /// Lets another process open the folder.
     pub(crate) fn unlock(&self) {
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Refuses a folder that is not the one that was opened: what is written to that is lost.
+    pub(crate) fn check_in_place(&self) -> FileResult<()> {
+        self.identity.check()
     }
 
     pub(crate) fn check(&self) -> FileResult<()> {

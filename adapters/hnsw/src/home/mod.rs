@@ -141,6 +141,10 @@ impl Home {
         removed.map_err(|e| e.during(Operation::DropCollection).on(name))
     }
 
+    fn check_in_place(&self) -> FileResult<()> {
+        self.folder.as_ref().map_or(Ok(()), Folder::check_in_place)
+    }
+
     pub(crate) fn check_health(&self) -> Result<()> {
         match &self.folder {
             Some(folder) => folder.check().map_err(|e| e.during(Operation::Health)),

@@ -161,7 +161,8 @@ impl Handle {
         if self.closed.load(Ordering::SeqCst) {
             return Err(closed(operation));
         }
-        Ok(())
+        let in_place = self.home.check_in_place();
+        in_place.map_err(|e| e.during(operation))
     }
 
     /// Closes this handle, once.

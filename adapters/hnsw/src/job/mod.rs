@@ -39,6 +39,11 @@ impl Stop {
         Ok(gate)
     }
 
+    /// For what looks at many rows.
+    pub(crate) fn watched(&self) -> shelfward_resident::Stop<'_> {
+        shelfward_resident::Stop::when(&self.given_up)
+    }
+
     /// An error when the job was given up.
     pub(crate) fn check(&self, operation: Operation) -> Result<()> {
         if self.is_given_up() {

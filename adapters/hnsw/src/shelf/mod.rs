@@ -28,6 +28,8 @@ pub(crate) struct Shelf {
     pub(crate) order: WriteOrder,
     /// Held by a writer from the moment it decides what to change until it has.
     writer: Mutex<Option<Kept>>,
+    /// Held while everything is saved, which writers do not wait for. Taken before the writer's lock.
+    saving: Mutex<()>,
     state: RwLock<State>,
     keeper: Keeper,
     /// Searches that the graph answered.
@@ -43,6 +45,8 @@ pub(crate) struct Kept {
     save_at: u64,
     /// How many nodes the saved graph has.
     saved_nodes: usize,
+    /// What was written since a save began, which the log of the next generation has to hold too.
+    since_save: Option<Vec<Vec<u8>>>,
 }
 
 impl Shelf {
@@ -56,6 +60,7 @@ impl Shelf {
             options,
             order: WriteOrder::new(),
             writer: Mutex::new(kept),
+            saving: Mutex::default(),
             state: RwLock::new(state),
             keeper: Keeper::default(),
             graph_searches: AtomicU64::new(0),
@@ -74,6 +79,10 @@ impl Shelf {
 
     fn writer(&self) -> MutexGuard<'_, Option<Kept>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn saving(&self) -> MutexGuard<'_, ()> {
+        self.saving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One write. `prepare` looks at what there is and says what is to change, or refuses; then it is
@@ -103,6 +112,9 @@ impl Shelf {
         if let (Some(kept), Some(payload)) = (&mut *kept, payload) {
             let written = kept.log.append(&payload);
             written.map_err(|e| e.during(operation))?;
+            if let Some(since) = &mut kept.since_save {
+                since.push(payload);
+            }
         }
         let old = self.write().apply(&change);
         drop(gate);
@@ -142,6 +154,8 @@ impl Shelf {
     /// Once the snapshot is removed the collection is gone, be there an error or not: what would be
     /// written from then on would be lost.
     pub(crate) fn discard(&self, stop: &Stop) -> Result<()> {
+        // A save under way would make files of it again.
+        let _saving = self.saving();
         let mut kept = self.writer();
         let _gate = stop.commit(Operation::DropCollection)?;
         let failed = |e: FileError| e.during(Operation::DropCollection);

@@ -108,70 +108,104 @@ impl Shelf {
     /// in the log in any case.
     pub(crate) fn shut(&self) -> FileResult<()> {
         self.keeper.stop();
-        let mut kept = self.writer();
-        self.write().shut = true;
-        let Some(kept) = &mut *kept else {
-            return Ok(());
+        let lacking = {
+            let kept = self.writer();
+            let mut state = self.write();
+            // No write comes behind this.
+            state.shut = true;
+            let nodes = (state.index.as_ref()).map_or(0, |index| index.nodes.len());
+            (kept.as_ref()).is_some_and(|kept| !kept.log.is_empty() || nodes != kept.saved_nodes)
         };
-        let nodes = self
-            .read()
-            .index
-            .as_ref()
-            .map_or(0, |index| index.nodes.len());
-        if !kept.log.is_empty() || nodes != kept.saved_nodes {
-            self.save(kept)?;
+        if lacking {
+            self.save()?;
         }
-        kept.log.sync()
+        (self.writer().as_ref()).map_or(Ok(()), |kept| kept.log.sync())
     }
 
     pub(super) fn save_in_background(&self) {
-        if let Some(kept) = &mut *self.writer()
-            && !self.keeper.is_to_stop()
-            && self.save(kept).is_err()
-        {
+        if self.keeper.is_to_stop() || self.save().is_ok() {
+            return;
+        }
+        if let Some(kept) = &mut *self.writer() {
             // All of it is in the log. Tried again when that is twice as long.
             kept.save_at = kept.log.length().saturating_mul(2);
         }
     }
 
-    /// Writes everything as the next generation. The caller holds back writers; readers go on.
+    /// Writes everything as the next generation. Readers and writers go on.
+    ///
+    /// A row is read at any moment of the save, some with what was written since it began. That is
+    /// put into the next log, and to make a change again changes nothing: each says what is there
+    /// afterwards.
     ///
     /// One that fails gives the disk back what it took, or there would be none left for the log.
-    fn save(&self, kept: &mut Kept) -> FileResult<()> {
-        let before = kept.generation;
-        // What an earlier one left would be taken for a part of this one.
-        kept.layout.remove_all_but(Some(before))?;
-        let saved = self.save_next(kept);
-        if saved.is_err() && kept.generation == before {
-            let _left = kept.layout.remove_all_but(Some(before));
+    fn save(&self) -> FileResult<()> {
+        let _saving = self.saving();
+        let Some((layout, before)) = self.begin_save()? else {
+            return Ok(());
+        };
+        let next = self.write_next(&layout, before.next());
+        let saved = next.and_then(|next| self.end_save(next));
+        if let Some(kept) = &mut *self.writer() {
+            kept.since_save = None;
+            if saved.is_err() && kept.generation == before {
+                let _left = layout.remove_all_but(Some(before));
+            }
         }
         saved
     }
 
-    fn save_next(&self, kept: &mut Kept) -> FileResult<()> {
-        let generation = kept.generation.next();
-        let layout = &kept.layout;
+    /// From here on writers remember what they write.
+    fn begin_save(&self) -> FileResult<Option<(Layout, Generation)>> {
+        let mut kept = self.writer();
+        let Some(kept) = &mut *kept else {
+            return Ok(None);
+        };
+        // Into a folder that was replaced nothing of this one is written.
+        kept.log.check_in_place()?;
+        // What an earlier one left would be taken for a part of this one.
+        kept.layout.remove_all_but(Some(kept.generation))?;
+        kept.since_save = Some(Vec::new());
+        Ok(Some((kept.layout.clone(), kept.generation)))
+    }
+
+    fn write_next(&self, layout: &Layout, generation: Generation) -> FileResult<Kept> {
         let (snapshot_length, places) = self.write_snapshot(layout, generation)?;
         let saved_nodes = self.write_graph(layout, generation, &places);
         let log = create_beside(&layout.log(generation), generation, self.options.sync)?;
-        fs::rename(layout.snapshot_in_writing(), layout.snapshot())?;
-        // From here on the new generation is the one that would be read.
-        let mut new = Kept::new(
+        let mut next = Kept::new(
             layout.clone(),
             generation,
             log,
             snapshot_length,
             &self.options,
         );
-        new.saved_nodes = saved_nodes.unwrap_or(0);
-        *kept = new;
-        if let Err(error) = sync_folder(kept.layout.folder()) {
+        next.saved_nodes = saved_nodes.unwrap_or(0);
+        Ok(next)
+    }
+
+    /// Puts what was written meanwhile into the next log, and the next generation in force.
+    fn end_save(&self, mut next: Kept) -> FileResult<()> {
+        let mut kept = self.writer();
+        let Some(kept) = &mut *kept else {
+            return Ok(());
+        };
+        kept.log.check_in_place()?;
+        let written = kept.since_save.take().unwrap_or_default();
+        if !written.is_empty() {
+            next.log.append_all(&written)?;
+        }
+        let layout = next.layout.clone();
+        fs::rename(layout.snapshot_in_writing(), layout.snapshot())?;
+        // From here on the new generation is the one that would be read.
+        *kept = next;
+        if let Err(error) = sync_folder(layout.folder()) {
             // A power cut may bring the old snapshot back, and what is written from now on is in a
             // log that does not belong to it.
             kept.log.give_up();
             return Err(error);
         }
-        let _left = kept.layout.remove_all_but(Some(generation));
+        let _left = layout.remove_all_but(Some(kept.generation));
         Ok(())
     }
 
@@ -263,6 +297,7 @@ impl Kept {
             log,
             save_at: options.save_from.max(snapshot_length),
             saved_nodes: 0,
+            since_save: None,
         }
     }
 }
@@ -311,4 +346,122 @@ fn take_graph(state: &mut State, saved: graph_file::Saved, slots: &[Slot]) -> Op
         unplaced_at_first: 0,
     });
     Some(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use shelfward_core::{CollectionName, Metric, Operation, Text};
+
+    use super::*;
+    use crate::job::Stop;
+
+    fn shelf(folder: &std::path::Path) -> Arc<Shelf> {
+        let name = CollectionName::new("c").unwrap();
+        let layout = Layout::new(folder, &name);
+        let spec = CollectionSpec::new(name, 2, Metric::Dot, "none");
+        let options = HnswOptions::default().with_sync(false).with_graph_from(50);
+        Arc::new(Shelf::create(layout, spec, options).unwrap())
+    }
+
+    fn key(n: usize) -> Key {
+        Key::new(Text::new(format!("{n:04}")).unwrap())
+    }
+
+    fn write(shelf: &Arc<Shelf>, put: impl IntoIterator<Item = usize>, at: f32, gone: &[usize]) {
+        let records: Vec<Record> = put
+            .into_iter()
+            .map(|n| Record::new(key(n), [at, n as f32]).with_text(format!("at {at}")))
+            .collect();
+        let written = shelf.change(Operation::Upsert, &Stop::default(), |state| {
+            let mut change = state.putting(&records);
+            change.removed = gone.iter().copied().map(key).collect();
+            Ok((change, ()))
+        });
+        written.unwrap();
+    }
+
+    fn held(shelf: &Shelf) -> Vec<(Key, Option<Arc<[f32]>>, Option<Arc<str>>)> {
+        let state = shelf.read();
+        let rows = state.rows.in_key_order(None);
+        rows.map(|(key, slot)| {
+            let text = state.rows.row(slot).unwrap().text.clone();
+            (key.clone(), state.rows.vector(slot), text)
+        })
+        .collect()
+    }
+
+    /// What would be read after a kill, whose searches go through the saved graph.
+    fn after_a_kill(shelf: &Shelf) -> Arc<Shelf> {
+        let layout = shelf.writer().as_ref().unwrap().layout.clone();
+        let read = Shelf::load(layout, shelf.options).unwrap().unwrap();
+        assert_eq!(held(shelf), held(&read));
+        let state = read.read();
+        let index = state.index.as_ref();
+        for slot in index.iter().flat_map(|index| index.nodes.slots()) {
+            assert!(!state.unindexed.contains(slot));
+        }
+        drop(state);
+        Arc::new(read)
+    }
+
+    #[test]
+    fn what_is_written_while_everything_is_saved_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let shelf = shelf(folder.path());
+        write(&shelf, 0..700, 1.0, &[]);
+        shelf.settle();
+        // The thread that adds to the graph is the one that saves.
+        shelf.keeper.stop();
+        let (layout, before) = shelf.begin_save().unwrap().unwrap();
+        // Other vectors, and slots of what is gone that are given again.
+        write(&shelf, 100..200, 2.0, &[0, 699, 300]);
+        write(&shelf, 900..902, 2.0, &[]);
+        let next = shelf.write_next(&layout, before.next()).unwrap();
+        write(&shelf, 150..250, 3.0, &[901, 400]);
+        write(&shelf, [901, 950], 3.0, &[]);
+        // Not in force yet.
+        after_a_kill(&shelf);
+        // What a kill leaves of a save is removed by who reads the files; this one goes on.
+        let _next = next;
+        shelf.writer().as_mut().unwrap().since_save = None;
+        let (layout, before) = shelf.begin_save().unwrap().unwrap();
+        write(&shelf, 0..50, 4.0, &[500]);
+        let next = shelf.write_next(&layout, before.next()).unwrap();
+        write(&shelf, 20..80, 5.0, &[501]);
+        shelf.end_save(next).unwrap();
+        assert_ne!(shelf.writer().as_ref().unwrap().generation, before);
+        after_a_kill(&shelf);
+        write(&shelf, [7], 6.0, &[8]);
+        let read = after_a_kill(&shelf);
+        assert!(read.read().index.is_some(), "the graph was saved, too");
+    }
+
+    #[test]
+    fn writers_and_saves_at_once_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let shelf = shelf(folder.path());
+        write(&shelf, 0..1_500, 1.0, &[]);
+        shelf.settle();
+        shelf.keeper.stop();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writing = scope.spawn(|| {
+                let mut n = 0;
+                while !over.load(Ordering::Relaxed) {
+                    n += 1;
+                    let at = (n * 37) % 1_500;
+                    write(&shelf, at..at + 20, n as f32, &[(n * 91) % 1_500]);
+                }
+                n
+            });
+            for _ in 0..12 {
+                shelf.save().unwrap();
+            }
+            over.store(true, Ordering::Relaxed);
+            assert!(writing.join().unwrap() > 12);
+        });
+        after_a_kill(&shelf);
+    }
 }

@@ -1,6 +1,6 @@
 //! A dense search: by the graph or by looking at every record, and scored exactly in any case.
 
-use shelfward_resident::{RoaringBitmap, Slot};
+use shelfward_resident::{RoaringBitmap, Slot, Stop};
 
 use super::state::{Index, State};
 use crate::config::HnswOptions;
@@ -13,6 +13,7 @@ pub(crate) fn nearest(
     among: Option<&RoaringBitmap>,
     top_k: usize,
     options: &HnswOptions,
+    stop: Stop<'_>,
 ) -> (Vec<(Slot, f64)>, bool) {
     let allowed = among.map_or(state.rows.len(), count);
     if let Some(index) = &state.index {
@@ -27,7 +28,7 @@ pub(crate) fn nearest(
             ef: options.ef_search,
         };
         if let Plan::Graph { ef } = plan(&question, &options.costs)
-            && let Some(candidates) = candidates(state, index, query, among, ef, top_k)
+            && let Some(candidates) = candidates(state, index, query, among, ef, top_k, stop)
         {
             let found = state.rows.scored(query, candidates, top_k);
             // Shorter than it must be: some nodes that count were out of the search's reach.
@@ -36,7 +37,7 @@ pub(crate) fn nearest(
             }
         }
     }
-    (state.rows.nearest(query, among, top_k), false)
+    (state.rows.nearest(query, among, top_k, stop), false)
 }
 
 fn count(rows: &RoaringBitmap) -> usize {
@@ -52,6 +53,7 @@ fn candidates(
     among: Option<&RoaringBitmap>,
     ef: usize,
     top_k: usize,
+    stop: Stop<'_>,
 ) -> Option<RoaringBitmap> {
     let point = index.space.query(query)?;
     let allowed = |slot: &Slot| among.is_none_or(|among| among.contains(*slot));
@@ -69,7 +71,7 @@ fn candidates(
         Some(among) => &state.unindexed & among,
     };
     if !outside.is_empty() {
-        let nearest = state.rows.nearest(query, Some(&outside), top_k);
+        let nearest = state.rows.nearest(query, Some(&outside), top_k, stop);
         rows.extend(nearest.into_iter().map(|(slot, _)| slot));
     }
     Some(rows)

@@ -16,8 +16,8 @@ const GOAL: f64 = 1.25;
 
 pub(crate) fn bulk(run: &Run<'_>, report: &mut Report) {
     for (name, index, with, part) in [
-        ("plain", VectorIndex::None, "no graph", 4),
-        ("graph", VectorIndex::Hnsw, "a graph", 20),
+        ("plain", VectorIndex::None, "no graph", 5),
+        ("graph", VectorIndex::Hnsw, "a graph", 50),
     ] {
         let count = (run.vectors.len() / part).min(20_000);
         let library = Library::new(run, name, index);

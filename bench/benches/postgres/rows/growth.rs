@@ -40,7 +40,7 @@ pub(crate) fn growth(run: &Run<'_>, report: &mut Report) {
         let mut dense = run.dense(&*library.bare, &all);
         let mut of_half = run.dense(&*library.bare, &half);
         let times = alternate(
-            &run.numbers(),
+            &run.by_words(),
             run.options.rounds,
             &mut [
                 ("dense", &mut dense),

@@ -43,8 +43,13 @@ pub(crate) fn library(run: &Run<'_>, report: &mut Report) {
                 drop(black_box(runtime.block_on(bare.search(&leg)).unwrap()));
             }
         };
+        let asked = if mode == Mode::Dense {
+            run.numbers()
+        } else {
+            run.by_words()
+        };
         let times = alternate(
-            &run.numbers(),
+            &asked,
             run.options.rounds,
             &mut [("library", &mut ours), ("store", &mut store)],
         );

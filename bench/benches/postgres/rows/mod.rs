@@ -27,6 +27,8 @@ use crate::{TOP_K, WIDTH};
 const FEW_ROUNDS: usize = 3;
 /// How many queries are timed.
 const QUERIES: usize = 50;
+/// How many of them by their words, too: each takes many times as long.
+const BY_WORDS: usize = 20;
 
 /// A run: what it was told, and what several rows use.
 pub(crate) struct Run<'a> {
@@ -92,6 +94,11 @@ impl<'a> Run<'a> {
     /// The number of each query.
     pub(crate) fn numbers(&self) -> Vec<usize> {
         (0..self.queries.len()).collect()
+    }
+
+    /// The numbers of those that are asked by words.
+    pub(crate) fn by_words(&self) -> Vec<usize> {
+        (0..self.queries.len().min(BY_WORDS)).collect()
     }
 
     /// The words of a question.

@@ -76,7 +76,7 @@ fn legs(run: &Run<'_>, report: &mut Report) {
     let filter = reader(&tenant(0), "half");
     let groups = ["half".to_owned(), "of-nobody".to_owned()];
     let scope = ("t0", groups.as_slice());
-    let written: Vec<String> = (run.numbers().iter())
+    let written: Vec<String> = (run.by_words().iter())
         .map(|n| {
             let words = run.words(*n);
             let quoted = words.iter().map(|word| format!("'{}'", word.text.as_str()));
@@ -92,7 +92,7 @@ fn legs(run: &Run<'_>, report: &mut Report) {
             .block_on(collection.search(&lexical(n, TOP_K)));
         found.unwrap().hits
     };
-    for n in &run.numbers() {
+    for n in &run.by_words() {
         let by_hand = by_hand.lexical(&written[*n], scope, TOP_K);
         let by_hand: Vec<_> = by_hand
             .iter()
@@ -102,7 +102,7 @@ fn legs(run: &Run<'_>, report: &mut Report) {
         assert_eq!(ours, by_hand, "the statement written by hand finds others");
     }
     let times = alternate(
-        &run.numbers(),
+        &run.by_words(),
         run.options.rounds,
         &mut [
             ("adapter", &mut |n| drop(black_box(ours(&*library.bare, n)))),
@@ -120,7 +120,7 @@ fn legs(run: &Run<'_>, report: &mut Report) {
         drop(black_box(run.place.runtime.block_on(both).unwrap()));
     };
     let times_of_both = alternate(
-        &run.numbers(),
+        &run.by_words(),
         run.options.rounds,
         &mut [
             ("adapter", &mut |n| both_legs(&*library.bare, n)),

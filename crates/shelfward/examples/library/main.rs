@@ -4,6 +4,7 @@
 //! cargo run -p shelfward --example library
 //! cargo run -p shelfward --example library -- --store sqlite:library.db
 //! cargo run -p shelfward --example library -- --store hnsw:library.hnsw
+//! cargo run -p shelfward --features postgres --example library -- --store postgres://user:password@host/database
 //! ```
 //!
 //! It files a transcript and six documents from `examples/data`, then narrows, replaces and removes

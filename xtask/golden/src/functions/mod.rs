@@ -13,6 +13,7 @@ mod lexical_index_search;
 mod lexical_parts;
 mod lexical_tokens;
 mod library_index;
+mod postgres_ts_query;
 mod reciprocal_rank_fusion;
 mod snippet_around;
 mod split;
@@ -30,7 +31,7 @@ use serde_json::Value;
 use crate::rule::Function;
 
 /// What ours must pass.
-pub(crate) const FUNCTIONS: [Function; 26] = [
+pub(crate) const FUNCTIONS: [Function; 27] = [
     lexical_tokens::LEXICAL_TOKENS,
     chunk_turns::CHUNK_TURNS,
     snippet_around::SNIPPET_AROUND,
@@ -45,6 +46,7 @@ pub(crate) const FUNCTIONS: [Function; 26] = [
     in_memory_filter::IN_MEMORY_FILTER,
     library_index::LIBRARY_INDEX,
     reciprocal_rank_fusion::RECIPROCAL_RANK_FUSION,
+    postgres_ts_query::POSTGRES_TS_QUERY,
     lexical_index_search::LEXICAL_INDEX_SEARCH,
     lexical_index_json::LEXICAL_INDEX_JSON,
     bm25_tokenize::BM25_TOKENIZE,

@@ -1,0 +1,368 @@
+//! Servers and callers that fail.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use shelfward_core::{Collection, ErrorKind, Filter, Persistence};
+use shelfward_postgres::{PostgresOptions, PostgresStore};
+use sqlx::{Connection as _, PgConnection};
+
+use crate::ground::{Ground, dense, of_source, of_tenant, shown, source, spec, tests, versions};
+
+tests!(
+    a_wrong_password_is_printed_nowhere,
+    nobody_at_the_address,
+    a_database_that_there_is_not,
+    a_statement_that_takes_too_long,
+    every_connection_in_use,
+    a_thousand_searches_at_once,
+    connections_cut_under_load,
+    two_that_index_one_source,
+    a_write_given_up_never_happens,
+    a_search_given_up_leaves_its_connection,
+    a_pool_of_ones_own_stays_open,
+);
+
+async fn a_wrong_password_is_printed_nowhere(ground: Ground) {
+    let url = ground.url_as(|parts| parts.password = "canary".to_owned(), "");
+    let refused = shelfward_postgres::connect(&url)
+        .await
+        .map(drop)
+        .unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Denied), "{refused}");
+    let shown = shown(&refused);
+    for secret in ["canary", "127.0.0.1", "postgres://"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+    assert!(shown.contains("28P01"), "{shown}");
+    // Nor what a store shows of itself.
+    let store = ground.adapter("").await;
+    let shown = format!("{store:?}");
+    assert!(
+        !shown.contains("password") && !shown.contains("127.0.0.1"),
+        "{shown}"
+    );
+}
+
+async fn nobody_at_the_address(ground: Ground) {
+    // A port that was free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let url = ground.url_as(|parts| parts.address = address, "connect_timeout_ms=500");
+    let refused = shelfward_postgres::connect(&url)
+        .await
+        .map(drop)
+        .unwrap_err();
+    assert!(
+        matches!(refused.kind(), ErrorKind::Unavailable),
+        "{refused}"
+    );
+    assert_eq!(refused.persistence(), Persistence::Temporary);
+    // One that listens and says nothing.
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let url = ground.url_as(|parts| parts.address = address, "connect_timeout_ms=500");
+    let refused = shelfward_postgres::connect(&url)
+        .await
+        .map(drop)
+        .unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Timeout(_)), "{refused}");
+}
+
+async fn a_database_that_there_is_not(ground: Ground) {
+    let url = ground.url_as(|parts| parts.database = "sfwt_none".to_owned(), "");
+    let refused = shelfward_postgres::connect(&url)
+        .await
+        .map(drop)
+        .unwrap_err();
+    assert!(
+        refused.to_string().contains("no database of that name"),
+        "{refused}"
+    );
+}
+
+/// Holds the whole table until it is let go.
+async fn held(ground: &Ground) -> PgConnection {
+    let mut connection = ground.connection().await;
+    let sql = format!("BEGIN; LOCK TABLE {}.shelfward_c", ground.schema());
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection
+}
+
+async fn let_go(mut connection: PgConnection) {
+    sqlx::raw_sql("ROLLBACK")
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+}
+
+async fn a_statement_that_takes_too_long(ground: Ground) {
+    let store = ground
+        .store_with("statement_timeout_ms=400&max_connections=1")
+        .await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 3, 1)).await.unwrap();
+    let holder = held(&ground).await;
+    let late = collection
+        .search(&dense(of_tenant("t"), 3))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(late.kind(), ErrorKind::Timeout(after) if after.as_millis() == 400),
+        "{late}"
+    );
+    let late = collection
+        .replace(&of_source("t", "a"), &source("t", "a", 9, 2))
+        .await;
+    let late = late.unwrap_err();
+    assert!(matches!(late.kind(), ErrorKind::Timeout(_)), "{late}");
+    assert_eq!(
+        late.persistence(),
+        Persistence::Temporary,
+        "nothing was done"
+    );
+    let_go(holder).await;
+    // On the same connection, which is as good as before.
+    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
+    collection
+        .replace(&of_source("t", "a"), &source("t", "a", 9, 2))
+        .await
+        .unwrap();
+    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![2], 9));
+}
+
+async fn every_connection_in_use(ground: Ground) {
+    let store = ground
+        .store_with("max_connections=1&connect_timeout_ms=300&statement_timeout_ms=5000")
+        .await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    let holder = held(&ground).await;
+    let waiting = {
+        let collection = collection.clone();
+        tokio::spawn(async move { collection.search(&dense(of_tenant("t"), 3)).await })
+    };
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let refused = collection
+        .search(&dense(of_tenant("t"), 3))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(refused.kind(), ErrorKind::Unavailable),
+        "{refused}"
+    );
+    assert!(
+        shown(&refused).contains("max_connections"),
+        "{}",
+        shown(&refused)
+    );
+    let_go(holder).await;
+    waiting.await.unwrap().unwrap();
+    collection.search(&dense(of_tenant("t"), 3)).await.unwrap();
+}
+
+async fn a_thousand_searches_at_once(ground: Ground) {
+    let store = ground.store_with("connect_timeout_ms=60000").await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    for tenant in 0..10 {
+        let records = source(&format!("t{tenant}"), "a", 20, tenant);
+        collection.upsert(&records).await.unwrap();
+    }
+    let searches = (0..1_000).map(|n| {
+        let collection = collection.clone();
+        tokio::spawn(async move {
+            let tenant = format!("t{}", n % 10);
+            let found = collection
+                .search(&dense(of_tenant(&tenant), 5))
+                .await
+                .unwrap();
+            assert_eq!(found.hits.len(), 5);
+            for hit in &found.hits {
+                assert_eq!(hit.metadata.text("tenant"), Some(tenant.as_str()));
+            }
+        })
+    });
+    for search in searches.collect::<Vec<_>>() {
+        search.await.unwrap();
+    }
+}
+
+/// The name under which a store's connections are known to the server.
+fn named(ground: &Ground) -> String {
+    format!("application_name={}", ground.name())
+}
+
+async fn connections_cut_under_load(ground: Ground) {
+    let store = ground.store_with(&named(&ground)).await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 8, 0)).await.unwrap();
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let mut searchers = Vec::new();
+    for _ in 0..4 {
+        let (collection, stop) = (collection.clone(), stop.clone());
+        searchers.push(tokio::spawn(async move {
+            let mut answered = 0_u32;
+            while !stop.load(std::sync::atomic::Ordering::SeqCst) {
+                match collection.search(&dense(of_tenant("t"), 20)).await {
+                    // One version, whole.
+                    Ok(found) => {
+                        assert_eq!(found.hits.len(), 8);
+                        let version = |at: usize| found.hits[at].metadata.get("version").cloned();
+                        assert!((0..8).all(|at| version(at) == version(0)));
+                        answered += 1;
+                    }
+                    Err(lost) => {
+                        assert!(
+                            matches!(lost.kind(), ErrorKind::Unavailable),
+                            "{}",
+                            shown(&lost)
+                        );
+                    }
+                }
+            }
+            answered
+        }));
+    }
+    let writer = {
+        let (collection, stop) = (collection.clone(), stop.clone());
+        tokio::spawn(async move {
+            let mut version = 0;
+            let mut landed = 0;
+            while !stop.load(std::sync::atomic::Ordering::SeqCst) {
+                version += 1;
+                let records = source("t", "a", 8, version);
+                match collection.replace(&of_source("t", "a"), &records).await {
+                    Ok(replaced) => {
+                        assert_eq!(replaced.removed.exact(), Some(8));
+                        landed = version;
+                    }
+                    Err(lost) => {
+                        assert!(
+                            matches!(lost.kind(), ErrorKind::Unavailable),
+                            "{}",
+                            shown(&lost)
+                        );
+                    }
+                }
+            }
+            landed
+        })
+    };
+    for _ in 0..12 {
+        tokio::time::sleep(Duration::from_millis(120)).await;
+        let cut = format!(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '{}'",
+            ground.name()
+        );
+        ground.number(&cut).await;
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    stop.store(true, std::sync::atomic::Ordering::SeqCst);
+    for searcher in searchers {
+        assert!(searcher.await.unwrap() > 0);
+    }
+    let landed = writer.await.unwrap();
+    assert!(landed > 0);
+    // What was said to be undone was undone.
+    let last = i64::try_from(landed).unwrap();
+    assert_eq!(
+        versions(&*collection, &of_tenant("t")).await,
+        (vec![last], 8)
+    );
+}
+
+async fn two_that_index_one_source(ground: Ground) {
+    let stores = [ground.store().await, ground.store().await];
+    let mut writers = Vec::new();
+    for (n, store) in stores.iter().enumerate() {
+        let collection = store.ensure(&spec("c")).await.unwrap();
+        writers.push(tokio::spawn(async move {
+            for round in 0..20 {
+                let records = source("t", "a", 5 + n + round % 3, n);
+                collection
+                    .replace(&of_source("t", "a"), &records)
+                    .await
+                    .unwrap();
+                let (versions, _) = versions(&*collection, &of_tenant("t")).await;
+                assert_eq!(versions.len(), 1, "one of them, whole");
+            }
+        }));
+    }
+    for writer in writers {
+        writer.await.unwrap();
+    }
+}
+
+async fn a_write_given_up_never_happens(ground: Ground) {
+    let store = ground.store_with("max_connections=1").await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 3, 1)).await.unwrap();
+    let holder = held(&ground).await;
+    for wait in [0, 1, 20, 200] {
+        let selector = of_source("t", "a");
+        let records = source("t", "a", 9, 2);
+        let write = collection.replace(&selector, &records);
+        let _ = tokio::time::timeout(Duration::from_millis(wait), write).await;
+    }
+    let_go(holder).await;
+    // Waits for what is left of them: there is one connection.
+    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
+    let locks = "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE \
+                 l.locktype = 'advisory' AND a.state LIKE 'idle in transaction%' AND query LIKE '%sfwt%'";
+    assert_eq!(ground.number(locks).await, 0);
+    collection
+        .replace(&of_source("t", "a"), &source("t", "a", 4, 3))
+        .await
+        .unwrap();
+    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![3], 4));
+}
+
+async fn a_search_given_up_leaves_its_connection(ground: Ground) {
+    let store = ground.store_with("max_connections=1").await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 3, 1)).await.unwrap();
+    for micros in (0..3_000).step_by(150) {
+        let leg = dense(of_tenant("t"), 3);
+        let search = collection.search(&leg);
+        let _ = tokio::time::timeout(Duration::from_micros(micros), search).await;
+        let found = collection.search(&dense(of_tenant("t"), 2)).await.unwrap();
+        assert_eq!(found.hits.len(), 2);
+    }
+}
+
+async fn a_pool_of_ones_own_stays_open(ground: Ground) {
+    let url = ground.url("");
+    let url = url.split('?').next().unwrap();
+    let pool = sqlx::PgPool::connect(url).await.unwrap();
+    let schema = shelfward_postgres::Identifier::new(ground.schema()).unwrap();
+    let options = PostgresOptions::default().with_schema(schema);
+    let adapter = PostgresStore::from_pool(pool.clone(), options)
+        .await
+        .unwrap();
+    let other = shelfward_core::Store::new(adapter.clone());
+    let store = shelfward_core::Store::new(adapter);
+    let collection: Arc<dyn Collection> = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 3, 1)).await.unwrap();
+    store.close().await.unwrap();
+    let closed = collection.count(&Filter::everything()).await.unwrap_err();
+    assert!(matches!(closed.kind(), ErrorKind::Invalid(_)), "{closed}");
+    // Another handle, and the pool itself, go on.
+    let again = other.open(&spec("c").name).await.unwrap();
+    assert_eq!(
+        again.count(&Filter::everything()).await.unwrap().exact(),
+        Some(3)
+    );
+    other.close().await.unwrap();
+    let one: i32 = sqlx::query_scalar("SELECT 1")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!(one, 1);
+    pool.close().await;
+}

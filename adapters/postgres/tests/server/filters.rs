@@ -1,0 +1,52 @@
+//! The rows that the server selects are exactly those that the algebra selects.
+
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::ground::{Ground, name, tests};
+use crate::selecting::{cases, check, largest, spec, table_of_truth};
+
+tests!(at_random, as_large_as_they_may_be, by_a_table);
+
+/// So many collections, each with filters of its own.
+const CASES: usize = 96;
+
+async fn at_random(ground: Ground) {
+    let store = ground.store().await;
+    let seed = [7; 32];
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    for case in 0..CASES {
+        let (kinds, documents, filters) = cases().new_tree(&mut runner).unwrap().current();
+        let collection = store.ensure(&spec(name("c"), &kinds)).await.unwrap();
+        check(&*bare(&ground, &*collection).await, &documents, &filters).await;
+        assert!(store.drop_collection(&name("c")).await.unwrap(), "{case}");
+    }
+}
+
+async fn as_large_as_they_may_be(ground: Ground) {
+    let store = ground.store().await;
+    let (kinds, documents, filters) = largest();
+    let collection = store.ensure(&spec(name("c"), &kinds)).await.unwrap();
+    check(&*bare(&ground, &*collection).await, &documents, &filters).await;
+}
+
+async fn by_a_table(ground: Ground) {
+    let store = ground.store().await;
+    let collection = store.ensure(&spec(name("c"), &[None; 4])).await.unwrap();
+    table_of_truth(&*bare(&ground, &*collection).await).await;
+}
+
+/// The adapter's own handle, without what the checked one does before it.
+async fn bare(
+    ground: &Ground,
+    collection: &dyn shelfward_core::Collection,
+) -> std::sync::Arc<dyn shelfward_core::Collection> {
+    use shelfward_core::VectorStore as _;
+    let adapter = ground.adapter("").await;
+    adapter
+        .open(&collection.spec().name)
+        .await
+        .unwrap()
+        .unwrap()
+}

@@ -1,0 +1,305 @@
+//! What the store makes in a database, what it finds lacking, and who may make it.
+
+use shelfward_core::filter::key;
+use shelfward_core::{ErrorKind, Field, FieldKind, Filter, Include, MetadataKey, Persistence};
+use shelfward_postgres::{Identifier, PostgresOptions, PostgresStore};
+use sqlx::Connection as _;
+
+use crate::ground::{
+    Ground, dense, lexical, name, of_source, of_tenant, plain, shown, source, spec, tests, versions,
+};
+
+tests!(
+    by_hand_without_any_right_to_make_tables,
+    what_a_table_lacks_is_named,
+    added_fields_are_filled,
+    a_table_in_the_way,
+    a_newer_form,
+    a_database_without_the_extension,
+    an_old_extension,
+    nothing_is_made_by_looking,
+    dropped_and_made_anew,
+);
+
+fn options(ground: &Ground) -> PostgresOptions {
+    PostgresOptions::default().with_schema(Identifier::new(ground.schema()).unwrap())
+}
+
+/// Runs `schema_sql`, and gives a role all rights but those to make anything.
+async fn made_by_hand(ground: &Ground) {
+    let sql = PostgresStore::schema_sql(&options(ground), &spec("c"), None).unwrap();
+    ground.sql(&sql).await;
+    let (role, schema) = (ground.name(), ground.schema());
+    ground
+        .sql(&format!(
+            "CREATE ROLE {role} LOGIN PASSWORD 'of-the-role'; GRANT USAGE ON SCHEMA {schema} TO {role}; \
+             GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}"
+        ))
+        .await;
+}
+
+fn by_role(ground: &Ground) -> String {
+    let change = |parts: &mut crate::ground::Parts| {
+        parts.user = ground.name().to_owned();
+        parts.password = "of-the-role".to_owned();
+    };
+    ground.url_as(change, "manage_schema=false")
+}
+
+async fn by_hand_without_any_right_to_make_tables(ground: Ground) {
+    made_by_hand(&ground).await;
+    let store = shelfward_postgres::connect(&by_role(&ground))
+        .await
+        .unwrap();
+    let store = shelfward_core::Store::new(store);
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection
+        .replace(&of_source("t", "a"), &source("t", "a", 5, 1))
+        .await
+        .unwrap();
+    let found = collection.search(&dense(of_tenant("t"), 3)).await.unwrap();
+    assert_eq!(found.hits.len(), 3);
+    let found = collection
+        .search(&lexical("berth 4", of_tenant("t"), 3))
+        .await
+        .unwrap();
+    assert_eq!(found.hits.len(), 1);
+    let removed = collection.delete_matching(&of_source("t", "a")).await;
+    assert_eq!(removed.unwrap().exact(), Some(5));
+    // What would need a table is refused before anything is sent.
+    let refused = store.drop_collection(&name("c")).await.unwrap_err();
+    assert!(
+        matches!(refused.kind(), ErrorKind::Unsupported(_)),
+        "{refused}"
+    );
+    let refused = store.ensure(&spec("other")).await.unwrap_err();
+    assert!(shown(&refused).contains("schema_sql"), "{refused}");
+    let more = Field::new(MetadataKey::new("lang").unwrap(), FieldKind::Text);
+    let refused = store
+        .ensure(&spec("c").with_fields([more]))
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("lang"), "{refused}");
+}
+
+async fn what_a_table_lacks_is_named(ground: Ground) {
+    made_by_hand(&ground).await;
+    let schema = ground.schema();
+    for (harm, named) in [
+        (
+            "DROP INDEX {schema}.shelfward_c_f2",
+            "the index gin (f2_groups)",
+        ),
+        (
+            "DROP INDEX {schema}.shelfward_c_unit",
+            "the index btree (f0_tenant, f1_source)",
+        ),
+        (
+            "DROP INDEX {schema}.shelfward_c_hnsw",
+            "the index hnsw (embedding vector_cosine_ops)",
+        ),
+        (
+            "ALTER TABLE {schema}.shelfward_c DROP COLUMN f3_weight",
+            "the column f3_weight (double precision)",
+        ),
+        (
+            "ALTER TABLE {schema}.shelfward_c DROP COLUMN words",
+            "the column words (tsvector)",
+        ),
+    ] {
+        ground.sql(&harm.replace("{schema}", schema)).await;
+        let store = ground.store_with("manage_schema=false").await;
+        let refused = store.open(&name("c")).await.unwrap_err();
+        assert!(matches!(refused.kind(), ErrorKind::Invalid(_)), "{refused}");
+        assert!(refused.to_string().contains(named), "{refused}");
+    }
+    // A store that makes its tables makes an index again, and refuses to go on without a column.
+    let refused = ground.store().await.open(&name("c")).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("the column words"),
+        "{refused}"
+    );
+    assert!(!refused.to_string().contains("index"), "{refused}");
+}
+
+async fn added_fields_are_filled(ground: Ground) {
+    let store = ground.store().await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 6, 4)).await.unwrap();
+    let version = Field::new(MetadataKey::new("version").unwrap(), FieldKind::Integer);
+    let wider = store
+        .ensure(&spec("c").with_fields([version]))
+        .await
+        .unwrap();
+    let filter = key("version").gte(4).build().unwrap();
+    assert_eq!(wider.count(&filter).await.unwrap().exact(), Some(6));
+    // Handles of before go on.
+    collection.upsert(&source("t", "b", 2, 5)).await.unwrap();
+    assert_eq!(wider.count(&filter).await.unwrap().exact(), Some(8));
+}
+
+async fn a_table_in_the_way(ground: Ground) {
+    let schema = ground.schema();
+    let table = format!(
+        "CREATE TABLE {schema}.shelfward_c (mine text); INSERT INTO {schema}.shelfward_c VALUES ('kept')"
+    );
+    ground.sql(&table).await;
+    let store = ground.store().await;
+    let refused = store.ensure(&spec("c")).await.unwrap_err();
+    assert!(refused.to_string().contains("did not make"), "{refused}");
+    assert!(store.open(&name("c")).await.is_err());
+    assert!(!store.drop_collection(&name("c")).await.unwrap());
+    let kept = ground
+        .number(&format!("SELECT count(*) FROM {schema}.shelfward_c"))
+        .await;
+    assert_eq!(kept, 1);
+}
+
+async fn a_newer_form(ground: Ground) {
+    let store = ground.store().await;
+    store.ensure(&spec("c")).await.unwrap();
+    let schema = ground.schema();
+    ground
+        .sql(&format!(
+            "UPDATE {schema}.shelfward__collections SET settings = replace(settings, '\"format\":1', '\"format\":2')"
+        ))
+        .await;
+    for refused in [
+        store.open(&name("c")).await.map(drop).unwrap_err(),
+        store.ensure(&spec("c")).await.map(drop).unwrap_err(),
+    ] {
+        assert!(refused.to_string().contains("newer version"), "{refused}");
+        assert_eq!(refused.persistence(), Persistence::Permanent);
+    }
+}
+
+/// A database of the test's own, and its URL.
+async fn database(ground: &Ground) -> String {
+    ground
+        .sql(&format!(
+            "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'",
+            ground.name()
+        ))
+        .await;
+    let change = |parts: &mut crate::ground::Parts| ground.name().clone_into(&mut parts.database);
+    ground.url_as(change, "")
+}
+
+async fn a_database_without_the_extension(ground: Ground) {
+    let url = database(&ground).await;
+    let by_hand = shelfward_postgres::connect(&format!("{url}&manage_schema=false"))
+        .await
+        .unwrap();
+    let by_hand = shelfward_core::Store::new(by_hand);
+    // Nothing is there to be opened, and nothing to be made.
+    assert!(matches!(
+        by_hand.open(&name("c")).await.unwrap_err().kind(),
+        ErrorKind::NoCollection
+    ));
+    let store = shelfward_core::Store::new(shelfward_postgres::connect(&url).await.unwrap());
+    store.ensure(&spec("c")).await.unwrap();
+    by_hand.open(&name("c")).await.unwrap();
+    let mut inside =
+        sqlx::PgConnection::connect_with(&url.split('?').next().unwrap().parse().unwrap())
+            .await
+            .unwrap();
+    sqlx::raw_sql("DROP EXTENSION vector CASCADE")
+        .execute(&mut inside)
+        .await
+        .unwrap();
+    let refused = by_hand.open(&name("c")).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("CREATE EXTENSION vector"),
+        "{refused}"
+    );
+    sqlx::Connection::close(inside).await.unwrap();
+    store.close().await.unwrap();
+    by_hand.close().await.unwrap();
+}
+
+async fn an_old_extension(ground: Ground) {
+    let url = database(&ground).await;
+    let plain_url = url.split('?').next().unwrap().to_owned();
+    let mut inside = sqlx::PgConnection::connect_with(&plain_url.parse().unwrap())
+        .await
+        .unwrap();
+    sqlx::raw_sql("CREATE EXTENSION vector; UPDATE pg_extension SET extversion = '0.4.4' WHERE extname = 'vector'")
+        .execute(&mut inside)
+        .await
+        .unwrap();
+    let refused = shelfward_postgres::connect(&url)
+        .await
+        .map(drop)
+        .unwrap_err();
+    assert!(
+        refused.to_string().contains("0.4.4; at least 0.5"),
+        "{refused}"
+    );
+    // One without scans that go on answers in full all the same.
+    sqlx::raw_sql("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'")
+        .execute(&mut inside)
+        .await
+        .unwrap();
+    let older = shelfward_core::Store::new(shelfward_postgres::connect(&url).await.unwrap());
+    sqlx::raw_sql(sqlx::AssertSqlSafe(format!(
+        "CREATE SCHEMA {}",
+        ground.schema()
+    )))
+    .execute(&mut inside)
+    .await
+    .unwrap();
+    let collection = older.ensure(&spec("c")).await.unwrap();
+    for n in 0..30 {
+        let source = source("t", &format!("s{n}"), 100, 1);
+        collection.upsert(&source).await.unwrap();
+    }
+    collection.upsert(&source("u", "far", 40, 1)).await.unwrap();
+    let found = collection.search(&dense(of_tenant("u"), 30)).await.unwrap();
+    assert_eq!(found.hits.len(), 30);
+    sqlx::Connection::close(inside).await.unwrap();
+    older.close().await.unwrap();
+}
+
+async fn nothing_is_made_by_looking(ground: Ground) {
+    let store = ground.store().await;
+    assert!(store.list().await.unwrap().is_empty());
+    assert!(store.open(&name("c")).await.is_err());
+    assert!(!store.drop_collection(&name("c")).await.unwrap());
+    store.health().await.unwrap();
+    let made = format!(
+        "SELECT count(*) FROM pg_class WHERE relnamespace = '{}'::regnamespace",
+        ground.schema()
+    );
+    assert_eq!(ground.number(&made).await, 0);
+}
+
+async fn dropped_and_made_anew(ground: Ground) {
+    let store = ground.store().await;
+    let old = store.ensure(&spec("c")).await.unwrap();
+    old.upsert(&source("t", "a", 3, 1)).await.unwrap();
+    assert!(store.drop_collection(&name("c")).await.unwrap());
+    for made_anew in [false, true] {
+        if made_anew {
+            let new = store.ensure(&spec("c")).await.unwrap();
+            new.upsert(&source("t", "a", 2, 2)).await.unwrap();
+        }
+        for stale in [
+            old.search(&dense(of_tenant("t"), 3)).await.map(drop),
+            old.upsert(&source("t", "a", 3, 1)).await,
+            old.delete_matching(&of_source("t", "a")).await.map(drop),
+            old.count(&Filter::everything()).await.map(drop),
+            old.scan(&Filter::everything(), None, 9, Include::ALL)
+                .await
+                .map(drop),
+        ] {
+            let stale = stale.unwrap_err();
+            assert!(matches!(stale.kind(), ErrorKind::StaleHandle), "{stale}");
+        }
+    }
+    let new = store.open(&name("c")).await.unwrap();
+    assert_eq!(versions(&*new, &of_tenant("t")).await, (vec![2], 2));
+    assert_eq!(
+        store.ensure(&plain("d")).await.unwrap().spec().fields.len(),
+        0
+    );
+}

@@ -1,0 +1,102 @@
+//! The file that a store was opened on, and whether its path still leads there.
+//!
+//! The engine goes on with the file that it opened, whatever is put in its place. So each call looks.
+
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use shelfward_core::ErrorKind;
+
+use crate::error::{Fail, Job};
+
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    opened: Seen,
+    /// Read without a log: right only as long as nobody writes.
+    pub(crate) stands_still: bool,
+}
+
+/// A file as it was at one moment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    file: (u64, u64),
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Seen {
+    /// `None` where there is no file, or none that may be looked at.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        let file = std::fs::metadata(path).ok()?;
+        Some(Self {
+            file: number_of(&file),
+            length: file.len(),
+            modified: file.modified().ok(),
+        })
+    }
+}
+
+/// The device and the number of a file on it.
+#[cfg(unix)]
+fn number_of(file: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+
+    (file.dev(), file.ino())
+}
+
+/// Elsewhere the system lets nobody replace a file that is open.
+#[cfg(not(unix))]
+fn number_of(_: &Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+impl Place {
+    /// The place of a file that was opened just now; `before` is how it was seen before that, if it
+    /// was there.
+    pub(crate) fn new(path: PathBuf, before: Option<Seen>, stands_still: bool) -> Job<Self> {
+        let place = Self {
+            opened: before.or_else(|| Seen::at(&path)).ok_or_else(replaced)?,
+            path,
+            stands_still,
+        };
+        place.check()?;
+        Ok(place)
+    }
+
+    /// Refuses a file that is not the one that was opened.
+    pub(crate) fn check(&self) -> Job<()> {
+        let now = Seen::at(&self.path).filter(|now| now.file == self.opened.file);
+        let now = now.ok_or_else(replaced)?;
+        if self.stands_still && (now != self.opened || has_log(&self.path)) {
+            return Err(invalid(
+                "the file is written by others since it was opened; open it again",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The path of a file that the engine keeps beside the store's.
+pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    name.into()
+}
+
+/// Whether there may be writes in the log beside the file.
+pub(crate) fn has_log(path: &Path) -> bool {
+    std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+}
+
+fn invalid(text: &str) -> Fail {
+    Fail::Kind(ErrorKind::Invalid(text.to_owned()))
+}
+
+fn replaced() -> Fail {
+    invalid(
+        "the file was replaced by another or taken away since it was opened; close every handle on it, \
+         remove the -wal and -shm that the old one left beside it, and open it again",
+    )
+}

@@ -32,6 +32,19 @@ pub struct CaseInfo {
     pub reopens: bool,
     /// Whether a second process has to open the store.
     pub second_process: bool,
+    /// What the store has to be a client of.
+    pub(crate) server: Wanted,
+}
+
+/// What a case wants of the store's server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Nothing; there need not be one.
+    Nothing,
+    /// That something can be put before it.
+    Address,
+    /// That it denies what it does not know.
+    Denial,
 }
 
 /// To which stores a case applies.
@@ -48,6 +61,9 @@ impl CaseInfo {
     pub(crate) fn not_run(&self, can: &Capabilities, ground: Ground) -> Option<&'static str> {
         match self.applies {
             _ if self.reopens && !can.durable => Some("what it holds is gone with the process"),
+            _ if self.is_of_a_server() && !ground.server => {
+                Some("it is no client of a server, or its StoreUnderTest names none")
+            }
             Applies::Where(applies, otherwise) if !applies(can) => Some(otherwise),
             _ if self.reopens && !ground.places => {
                 Some("its StoreUnderTest names no place where it could be opened again")
@@ -55,8 +71,16 @@ impl CaseInfo {
             _ if self.second_process && !ground.processes => {
                 Some("a second process is to be had where run_tests is the main of the program")
             }
+            _ if self.server == Wanted::Denial && !ground.denies => {
+                Some("its server asks for no credentials")
+            }
             _ => None,
         }
+    }
+
+    /// Whether the store has to be the client of a server.
+    pub fn is_of_a_server(&self) -> bool {
+        self.server != Wanted::Nothing
     }
 
     /// The group.
@@ -79,6 +103,7 @@ impl Case {
             applies: Applies::Always,
             reopens: false,
             second_process: false,
+            server: Wanted::Nothing,
         };
         Self {
             info,
@@ -124,6 +149,12 @@ impl Case {
     pub(crate) fn second_process(mut self) -> Self {
         self.info.second_process = true;
         self.reopens()
+    }
+
+    /// Says what the store's server is wanted for, so that only stores that have one are asked.
+    pub(crate) fn server(mut self, wanted: Wanted) -> Self {
+        self.info.server = wanted;
+        self
     }
 
     /// What the case is.

@@ -11,7 +11,8 @@ use shelfward_core::{
 use tokio::sync::OnceCell;
 
 use crate::process::{Failure, Peer, Processes};
-use crate::store::StoreUnderTest;
+use crate::server::Server;
+use crate::store::{PREFIX, StoreUnderTest};
 use crate::verdict::{Checked, Finding};
 
 /// The width of the vectors of most cases.
@@ -57,18 +58,26 @@ impl Context {
         Ground {
             places: self.0.store.place("probe").is_some(),
             processes: self.0.processes != Processes::None,
+            server: self.0.store.server().is_some(),
+            denies: self.0.store.server().is_some_and(Server::denies),
         }
     }
 
     /// A place that nothing else uses, where the store has such places.
     pub(crate) fn place(&self) -> Checked<Place> {
         let n = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let location = self.0.store.place(&format!("sfwt_{}_{n}", self.0.run));
+        let location = self.0.store.place(&format!("{PREFIX}{}_{n}", self.0.run));
         let location = location.ok_or_else(|| Finding::errors("the store has no places"))?;
         Ok(Place {
             context: self.clone(),
             location,
         })
+    }
+
+    /// The server, where the store has one.
+    pub(crate) fn server(&self) -> Checked<&dyn Server> {
+        let server = self.0.store.server();
+        server.ok_or_else(|| Finding::errors("the store has no server"))
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -97,7 +106,7 @@ impl Context {
     /// A name that no other case has, dropped when the run ends.
     pub(crate) fn name(&self) -> Checked<CollectionName> {
         let n = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let name = CollectionName::new(&format!("sfwt_{}_{n}", self.0.run))?;
+        let name = CollectionName::new(&format!("{PREFIX}{}_{n}", self.0.run))?;
         self.0
             .made
             .lock()
@@ -145,19 +154,24 @@ impl Context {
         self.0.open_filters.get_or_try_init(make).await.cloned()
     }
 
-    /// Drops every collection that the run made. What is left is named.
-    pub(crate) async fn clean_up(&self) -> Result<(), Vec<CollectionName>> {
+    /// Removes all that the run made, and answers what is left.
+    pub(crate) async fn clean_up(&self) -> Vec<String> {
         let made = std::mem::take(&mut *self.0.made.lock().unwrap_or_else(PoisonError::into_inner));
-        let Ok(adapter) = self.adapter().await else {
-            return Err(made);
-        };
+        let adapter = self.adapter().await;
         let mut left = Vec::new();
         for name in made {
-            if adapter.drop_collection(&name).await.is_err() {
-                left.push(name);
+            let dropped = match &adapter {
+                Ok(adapter) => adapter.drop_collection(&name).await.is_ok(),
+                Err(_) => false,
+            };
+            if !dropped {
+                left.push(name.to_string());
             }
         }
-        if left.is_empty() { Ok(()) } else { Err(left) }
+        if self.0.store.tear_down().await.is_err() {
+            left.push("what the store made beside collections".to_owned());
+        }
+        left
     }
 }
 
@@ -168,6 +182,10 @@ pub(crate) struct Ground {
     pub(crate) places: bool,
     /// Whether it can be opened by a second process.
     pub(crate) processes: bool,
+    /// Whether it is the client of a server.
+    pub(crate) server: bool,
+    /// Whether that server denies what it does not know.
+    pub(crate) denies: bool,
 }
 
 /// Where a store lies that one case has for itself.

@@ -1,7 +1,6 @@
 //! The suite as the tests of an adapter's crate.
 
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,11 +9,13 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
+use crate::estimate::estimate;
 use crate::gaps::KnownGaps;
 use crate::process::{Processes, child_place, serve_child};
-use crate::report::CaseReport;
+use crate::report::{CaseReport, NotRun};
 use crate::store::StoreUnderTest;
 use crate::suite::{DEFAULT_SEED, Selection, Suite};
+use crate::sweep::sweep;
 
 /// Runs the suite on a store, every case as its own test named `group/case`.
 ///
@@ -29,7 +30,8 @@ use crate::suite::{DEFAULT_SEED, Selection, Suite};
 /// | `SHELFWARD_CONFORMANCE_REPORT` | writes the report to this file, as JSON |
 /// | `SHELFWARD_CONFORMANCE_PROGRESS` | `1`: a line of JSON on stderr for each case that ends |
 /// | `SHELFWARD_CONFORMANCE_LIST` | `1`: prints the ids of the cases and runs none |
-///
+/// | `SHELFWARD_CONFORMANCE_SWEEP` | `1`: removes what crashed runs left on the store, prints what, and runs no case |
+/// | `SHELFWARD_CONFORMANCE_CALLS` | `1`: counts the calls that the selected cases send, for a store that holds nothing dear, and prints them as JSON |
 /// | `SHELFWARD_CONFORMANCE_KILLS` | how often a second process is killed in each case that does so |
 ///
 /// Where the store has a [place](StoreUnderTest::place), the suite begins this program again as a
@@ -41,13 +43,128 @@ pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> Exit
     if let Some(place) = child_place() {
         return second_process(Arc::new(store), place);
     }
-    match prepare(Arc::new(store), known_gaps) {
-        Ok(prepared) => prepared.run(),
-        Err(problem) => {
-            note(&format!("the suite could not begin: {problem}"));
-            ExitCode::from(2)
-        }
+    let store: Arc<dyn StoreUnderTest> = Arc::new(store);
+    let ended = if flag("SWEEP") {
+        swept(&*store)
+    } else if flag("CALLS") {
+        counted(store)
+    } else {
+        prepare(store, known_gaps).map(Prepared::run)
+    };
+    ended.unwrap_or_else(|problem| {
+        note(&format!("the suite could not begin: {problem}"));
+        ExitCode::from(2)
+    })
+}
+
+/// In the place of [`run_tests`] where the store cannot be run here, and why: for `main` of a store
+/// whose server nobody has named.
+///
+/// Lists every case as ignored, says why on stderr, and ends well. Where a report is asked for, it
+/// says the same. A run is never passed in silence.
+///
+/// ```no_run
+/// # use std::process::ExitCode;
+/// # use std::sync::Arc;
+/// # use shelfward_conformance::{StoreUnderTest, not_run, run_tests};
+/// # use shelfward_core::{Result, VectorStore, async_trait};
+/// # struct Mine(String);
+/// # #[async_trait]
+/// # impl StoreUnderTest for Mine {
+/// #     fn name(&self) -> &'static str { "mine" }
+/// #     async fn open(&self) -> Result<Arc<dyn VectorStore>> { loop {} }
+/// # }
+/// fn main() -> ExitCode {
+///     match std::env::var("MINE_URL") {
+///         Ok(url) => run_tests(Mine(url), ""),
+///         Err(_) => not_run("mine", "MINE_URL is not set"),
+///     }
+/// }
+/// ```
+pub fn not_run(store: &str, why: &str) -> ExitCode {
+    let selection = selection();
+    let cases = Suite::all_cases();
+    let ids = cases.iter().filter(|case| selection.takes(case));
+    let ids: Vec<String> = ids.map(|case| case.info().id.clone()).collect();
+    if child_place().is_none() && flag("LIST") {
+        return listed(ids);
     }
+    note(&format!("{store}: not run: {why}"));
+    if !written(&NotRun::new(store, why)) || flag("SWEEP") || child_place().is_some() {
+        return ExitCode::from(2);
+    }
+    let trials = ids.into_iter().map(|id| {
+        let why = why.to_owned();
+        let runner = move || Err(format!("not run: {why}").into());
+        Trial::test(id, runner).with_ignored_flag(true)
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+}
+
+type Ended = Result<ExitCode, Box<dyn std::error::Error>>;
+
+/// Removes what crashed runs left, and prints what it was.
+fn swept(store: &dyn StoreUnderTest) -> Ended {
+    let swept = runtime()?.block_on(sweep(store))?;
+    printed(&swept.removed)?;
+    if swept.removed.is_empty() && swept.left.is_empty() {
+        note("nothing was left");
+    }
+    for left in &swept.left {
+        note(&format!("could not be removed: {left}"));
+    }
+    Ok(if swept.left.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Runs the selected cases on the store, and prints how many calls that took.
+fn counted(store: Arc<dyn StoreUnderTest>) -> Ended {
+    let selection = selection();
+    let calls = runtime()?.block_on(estimate(store, &selection))?;
+    printed(&[serde_json::to_string(&calls)?])?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn printed(lines: &[String]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+fn listed(ids: Vec<String>) -> ExitCode {
+    match printed(&ids) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+/// Writes a report where one is asked for. Whether nothing went wrong.
+fn written(report: &impl serde::Serialize) -> bool {
+    let Some(file) = var("REPORT") else {
+        return true;
+    };
+    let json = serde_json::to_vec_pretty(report).map_err(std::io::Error::from);
+    let done = json.and_then(|json| std::fs::write(file, json));
+    if let Err(problem) = &done {
+        note(&format!("the report could not be written: {problem}"));
+    }
+    done.is_ok()
+}
+
+/// The cases that the environment selects.
+fn selection() -> Selection {
+    let groups = var("GROUPS").unwrap_or_default();
+    let groups = groups.split(',').filter(|group| !group.is_empty());
+    Selection {
+        groups: groups.map(str::to_owned).collect(),
+        case: var("CASE"),
+    }
+}
+
+fn flag(name: &str) -> bool {
+    var(name).is_some_and(|value| value == "1")
 }
 
 /// This program as the second process of another that runs the suite.
@@ -71,7 +188,6 @@ fn runtime() -> std::io::Result<Runtime> {
 struct Prepared {
     runtime: Arc<Runtime>,
     suite: Arc<Suite>,
-    report: Option<PathBuf>,
     list: bool,
     progress: bool,
 }
@@ -94,13 +210,7 @@ fn prepare(
             .map_err(|_| format!("the seed {seed:?} is not a whole number"))?,
         None => DEFAULT_SEED,
     };
-    let groups = var("GROUPS").unwrap_or_default();
-    let groups = groups.split(',').filter(|group| !group.is_empty());
-    let selection = Selection {
-        groups: groups.map(str::to_owned).collect(),
-        case: var("CASE"),
-    };
-    let runtime = runtime()?;
+    let (runtime, selection) = (runtime()?, selection());
     let suite = Suite::with_processes(store, gaps, &selection, seed, Processes::Real);
     let suite = runtime.block_on(suite)?;
     // Not run is no proof, and a store that says it keeps what it is given has to prove it.
@@ -117,23 +227,16 @@ fn prepare(
     Ok(Prepared {
         runtime: Arc::new(runtime),
         suite: Arc::new(suite),
-        report: var("REPORT").map(PathBuf::from),
-        list: var("LIST").is_some_and(|list| list == "1"),
-        progress: var("PROGRESS").is_some_and(|progress| progress == "1"),
+        list: flag("LIST"),
+        progress: flag("PROGRESS"),
     })
 }
 
 impl Prepared {
     fn run(self) -> ExitCode {
-        let ids = self.suite.cases().iter().map(|case| case.info().id.clone());
         if self.list {
-            let mut out = std::io::stdout().lock();
-            let listed = ids.into_iter().try_for_each(|id| writeln!(out, "{id}"));
-            return if listed.is_ok() {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::from(2)
-            };
+            let ids = self.suite.cases().iter().map(|case| case.info().id.clone());
+            return listed(ids.collect());
         }
         let stopped = stopped_by_the_user(&self.runtime);
         let cases: Arc<Mutex<Vec<CaseReport>>> = Arc::default();
@@ -171,22 +274,15 @@ impl Prepared {
         let report = self.runtime.block_on(self.suite.finish(cases));
         let stopped = *stopped.borrow();
         if !report.left_behind.is_empty() {
-            note(&format!(
-                "collections that could not be dropped: {:?}",
-                report.left_behind
-            ));
+            note(&format!("could not be removed: {:?}", report.left_behind));
         }
         if stopped {
             // As a shell says it of a program that Ctrl-C ended.
             return ExitCode::from(130);
         }
         let silent = report.silent_groups();
-        if let Some(file) = &self.report {
-            let written = serde_json::to_vec_pretty(&report).map_err(std::io::Error::from);
-            if let Err(problem) = written.and_then(|json| std::fs::write(file, json)) {
-                note(&format!("the report could not be written: {problem}"));
-                return ExitCode::from(2);
-            }
+        if !written(&report) {
+            return ExitCode::from(2);
         }
         // A group that asked nothing proves nothing, which is no success.
         if !conclusion.has_failed() && !silent.is_empty() {

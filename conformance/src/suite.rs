@@ -45,7 +45,7 @@ impl Selection {
         self
     }
 
-    fn takes(&self, case: &Case) -> bool {
+    pub(crate) fn takes(&self, case: &Case) -> bool {
         let info = case.info();
         let group = self.groups.is_empty() || self.groups.iter().any(|group| group == info.group());
         group
@@ -196,10 +196,7 @@ impl Suite {
 
     /// Drops what the run made, and reports.
     pub async fn finish(&self, cases: Vec<CaseReport>) -> Report {
-        let left = match self.context.clean_up().await {
-            Ok(()) => Vec::new(),
-            Err(names) => names.iter().map(ToString::to_string).collect(),
-        };
+        let left = self.context.clean_up().await;
         let versions = self.versions.clone();
         let seed = self.context.seed();
         Report::new(
@@ -228,4 +225,78 @@ async fn capabilities(context: &Context) -> Result<Capabilities> {
         .map_err(|e| shelfward_core::StoreError::new(shelfward_core::Operation::Create, e))?;
     let spec = CollectionSpec::new(name, WIDTH, Metric::Cosine, "suite");
     Ok(context.adapter().await?.capabilities(&spec))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use shelfward_core::{VectorStore, async_trait};
+
+    use super::*;
+
+    /// A store that says what became of it.
+    #[derive(Default)]
+    struct Watched {
+        memory: shelfward_memory::MemoryStore,
+        torn_down: Mutex<u32>,
+    }
+
+    #[async_trait]
+    impl StoreUnderTest for Watched {
+        fn name(&self) -> &'static str {
+            "watched"
+        }
+
+        async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+            Ok(Arc::new(self.memory.clone()))
+        }
+
+        async fn tear_down(&self) -> Result<()> {
+            *self.torn_down.lock().unwrap() += 1;
+            Ok(())
+        }
+    }
+
+    async fn suite_of(store: Arc<Watched>, case: Case) -> Suite {
+        let gaps = KnownGaps::default();
+        let mut suite = Suite::new(store, gaps, &Selection::default(), 1)
+            .await
+            .unwrap();
+        suite.cases = vec![Arc::new(case)];
+        suite
+    }
+
+    #[tokio::test]
+    async fn what_a_case_made_that_panicked_or_hung_is_dropped_all_the_same() {
+        let panics = Case::new("faults/panics", |context: Context| async move {
+            context.holding(&[]).await?;
+            panic!("as it was told")
+        });
+        let hangs = Case::new("faults/hangs", |context: Context| async move {
+            context.holding(&[]).await?;
+            std::future::pending().await
+        });
+        for (case, hangs) in [(panics, false), (hangs, true)] {
+            let store = Arc::new(Watched::default());
+            let suite = suite_of(store.clone(), case).await;
+            let case = suite.cases[0].clone();
+            let found = if hangs {
+                // As Ctrl-C gives it up.
+                let briefly = Duration::from_millis(100);
+                tokio::time::timeout(briefly, suite.run(&case)).await.ok()
+            } else {
+                Some(suite.run(&case).await)
+            };
+            assert_eq!(found.is_none(), hangs);
+            assert!(found.iter().all(|found| found.verdict == Verdict::Errors));
+            let there = store.memory.list().await.unwrap();
+            assert_eq!(there.len(), 1, "it made one");
+            assert!(there[0].as_str().starts_with("sfwt_"));
+            let report = suite.finish(found.into_iter().collect()).await;
+            assert!(report.left_behind.is_empty());
+            assert!(store.memory.list().await.unwrap().is_empty());
+            assert_eq!(*store.torn_down.lock().unwrap(), 1);
+        }
+    }
 }

@@ -4,10 +4,15 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use shelfward_conformance::faulty::{Fault, FaultyStore, Kept};
-use shelfward_conformance::{DEFAULT_SEED, KnownGaps, Selection, StoreUnderTest, Suite, Verdict};
+use futures_util::stream::{self, StreamExt as _};
+use shelfward_conformance::faulty::{Fault, FaultyStore, Kept, RemoteServer};
+use shelfward_conformance::{
+    DEFAULT_SEED, KnownGaps, Selection, Server, StoreUnderTest, Suite, Verdict,
+};
 use shelfward_core::{Result, VectorStore, async_trait};
 use shelfward_memory::MemoryStore;
 
@@ -113,6 +118,63 @@ async fn kept_suite(fault: Option<Fault>, one_process: bool) -> Suite {
     .unwrap()
 }
 
+/// The memory store behind a server, whose clients have a fault where they are opened through a
+/// proxy or with a wrong secret.
+struct Remote {
+    server: RemoteServer,
+    fault: Option<Fault>,
+}
+
+#[async_trait]
+impl StoreUnderTest for Remote {
+    fn name(&self) -> &'static str {
+        "remote"
+    }
+
+    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        Ok(Arc::new(self.server.client()))
+    }
+
+    fn server(&self) -> Option<&dyn Server> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Server for Remote {
+    fn address(&self) -> String {
+        self.server.address().to_string()
+    }
+
+    async fn open_through(
+        &self,
+        address: SocketAddr,
+        patience: Duration,
+    ) -> Result<Arc<dyn VectorStore>> {
+        let client = self.server.client();
+        Ok(Arc::new(client.through(address, patience, self.fault)))
+    }
+
+    async fn open_with_secret(&self, secret: &str) -> Result<Arc<dyn VectorStore>> {
+        let client = self.server.client();
+        Ok(Arc::new(client.with_secret(secret, self.fault)))
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        vec![self.server.secret().to_owned()]
+    }
+}
+
+async fn remote_suite(fault: Option<Fault>) -> Suite {
+    let memory = Arc::new(MemoryStore::new());
+    let server = RemoteServer::begin(memory, fault).await.unwrap();
+    let store = Remote { server, fault };
+    let selection = Selection::default();
+    Suite::new(Arc::new(store), KnownGaps::default(), &selection, 1)
+        .await
+        .unwrap()
+}
+
 /// Runs the cases that name a fault on the store that has it, and on the whole one.
 async fn caught(fault: Fault) -> Vec<String> {
     let of_one_process = [Fault::LetsAnotherProcessIn, Fault::KeepsLockOfTheDead].contains(&fault);
@@ -121,12 +183,17 @@ async fn caught(fault: Fault) -> Vec<String> {
         kept_suite(Some(fault), of_one_process).await,
         kept_suite(None, of_one_process).await,
     );
+    let remote = (remote_suite(Some(fault)).await, remote_suite(None).await);
     let mut missed = Vec::new();
     for (at, case) in plain.0.cases().iter().enumerate() {
         if !case.info().kills.contains(&fault) {
             continue;
         }
-        let (faulty, whole) = if case.info().reopens { &kept } else { &plain };
+        let (faulty, whole) = match case.info() {
+            info if info.is_of_a_server() => &remote,
+            info if info.reopens => &kept,
+            _ => &plain,
+        };
         let (case, same) = (&faulty.cases()[at], &whole.cases()[at]);
         let found = faulty.run(case).await;
         let caught = !found.as_expected() && found.verdict != Verdict::NotRun;
@@ -158,12 +225,29 @@ async fn the_store_that_is_kept_is_whole() {
     }
 }
 
+/// The same of the store behind a server.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_store_behind_a_server_is_whole() {
+    let report = remote_suite(None).await.run_all().await;
+    let wrong: Vec<_> = report
+        .unexpected()
+        .map(|case| (&case.id, case.verdict, &case.message))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let of_a_server = Suite::all_cases()
+        .into_iter()
+        .filter(|case| case.info().is_of_a_server());
+    for case in of_a_server {
+        let found = report.cases.iter().find(|found| found.id == case.info().id);
+        assert!(found.unwrap().ran(), "{}", case.info().id);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_fault_is_caught_by_every_case_that_names_it() {
-    let mut missed = Vec::new();
-    for fault in Fault::ALL {
-        missed.extend(caught(fault).await);
-    }
+    // Some of them are caught by waiting, so that several are run at a time.
+    let caught = stream::iter(Fault::ALL).map(caught).buffer_unordered(4);
+    let missed: Vec<String> = caught.collect::<Vec<_>>().await.concat();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 

@@ -113,7 +113,8 @@ impl Fail {
         let cause = self.cause();
         let kind = match self {
             Self::Kind(kind) => kind,
-            Self::GivenUp | Self::Unknown => ErrorKind::Engine,
+            Self::GivenUp => ErrorKind::Engine,
+            Self::Unknown => ErrorKind::Unverified,
             Self::Silent(after) => ErrorKind::Timeout(after),
             Self::NoConnection(_) => ErrorKind::Unavailable,
             Self::Engine(error) => kind_of(error, waited),

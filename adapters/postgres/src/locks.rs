@@ -54,6 +54,11 @@ pub(crate) fn of_tables(registry: &str) -> Lock {
     lock(0, false, &["tables", registry])
 }
 
+/// The lock of those who install the extension.
+pub(crate) fn of_extension() -> Lock {
+    lock(0, false, &["extension"])
+}
+
 /// The lock of a whole collection.
 pub(crate) fn of_collection(table: &str) -> Lock {
     lock(0, false, &[table])

@@ -25,6 +25,9 @@ pub(crate) const ATTEMPTS: u32 = 3;
 /// A connection that was idle for so long is looked at before it is used.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// How long a server is asked whether it refuses or says nothing.
+const PROBE: Duration = Duration::from_millis(250);
+
 impl Server {
     /// Connects; what is wrong with the address, the credentials or the database shows here.
     pub(crate) async fn connect(
@@ -92,7 +95,7 @@ impl Server {
             let acquired = self.pool.acquire().await;
             let mut held = match acquired {
                 Ok(connection) => Held(Some(connection)),
-                Err(sqlx::Error::PoolTimedOut) => return Err(self.why_none()),
+                Err(sqlx::Error::PoolTimedOut) => return Err(self.why_none().await),
                 Err(error) => return Err(error.into()),
             };
             if !surely {
@@ -107,15 +110,20 @@ impl Server {
         }
     }
 
-    fn why_none(&self) -> Fail {
+    /// Why no connection came in time: the pool does not say.
+    async fn why_none(&self) -> Fail {
         let open = self.pool.size();
         let in_use = usize::try_from(open).unwrap_or(usize::MAX) > self.pool.num_idle();
         if in_use && open >= self.pool.options().get_max_connections() {
-            Fail::NoConnection(
+            return Fail::NoConnection(
                 "every connection is in use; raise max_connections, or ask less at a time",
-            )
-        } else {
-            Fail::NoConnection("the server takes no connection at its address")
+            );
+        }
+        let options = self.pool.connect_options();
+        let once_more = PgConnection::connect_with(&options);
+        match tokio::time::timeout(PROBE, once_more).await {
+            Ok(_) => Fail::NoConnection("the server takes no connection at its address"),
+            Err(_) => Fail::Silent(self.options.connect_timeout),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::capabilities::{MAX_WIDTH, capabilities};
 use crate::collection::{Opened, PostgresCollection};
 use crate::error::{Fail, Job, corrupt};
 use crate::extension::{Extension, Facts};
-use crate::locks::{Lock, of_collection, of_tables};
+use crate::locks::{self, Lock, of_collection, of_tables};
 use crate::registry::{Entry, Settings};
 use crate::row_level_security::{self, Reader};
 use crate::schema::{self, Names};
@@ -499,6 +499,9 @@ async fn installed(transaction: &mut Transaction<'_>) -> Job<Extension> {
         if !install || !facts.can_be_installed {
             return Err(facts.missing().into());
         }
+        // Two that make it at once are one too many for the server; the second finds it made.
+        let lock = locks::statements(&[locks::of_extension()]);
+        transaction.define(&lock).await?;
         let made = transaction
             .define("CREATE EXTENSION IF NOT EXISTS vector")
             .await;

@@ -123,12 +123,14 @@ impl Server {
         let done = task.await;
         drop(gives_up);
         let told = |fail: Fail, attempts| -> StoreError {
-            fail.told(
-                operation,
-                collection,
-                self.options.statement_timeout,
-                attempts,
-            )
+            let undone = !matches!(fail, Fail::Unknown);
+            let waited = self.options.statement_timeout;
+            let error = fail.told(operation, collection, waited, attempts);
+            match error.kind() {
+                // Rolled back, by us or by the server that lost the connection.
+                ErrorKind::Timeout(_) if undone => error.nothing_done(),
+                _ => error,
+            }
         };
         match done {
             Ok(Ok(answer)) => Ok(answer),

@@ -17,6 +17,7 @@ mod reads;
 mod recall;
 mod refusals;
 mod search;
+mod server;
 mod two_processes;
 mod update;
 mod writes;
@@ -44,6 +45,7 @@ pub(crate) fn all() -> Vec<Case> {
         two_processes::cases(),
         durability::cases(),
         faults::cases(),
+        server::cases(),
         paging::cases(),
     ];
     groups.into_iter().flatten().collect()

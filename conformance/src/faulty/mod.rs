@@ -11,10 +11,12 @@ mod kept;
 mod legs;
 mod meaning;
 mod records;
+mod remote;
 mod store;
 mod words;
 
 pub use kept::Kept;
+pub use remote::{RemoteServer, RemoteStore};
 pub use store::FaultyStore;
 
 /// One way to be wrong.
@@ -209,11 +211,31 @@ pub enum Fault {
     MissesOneNeighbour,
     /// Dense scores are rounded, as those of shortened vectors are.
     ScoresByCode,
+    /// A server that is gone is called a failure of the engine.
+    CallsGoneAFailure,
+    /// A connection that was lost is never made again.
+    NeverReconnects,
+    /// A server that does not answer is waited for without end.
+    WaitsForever,
+    /// The answer to a call that was given up is taken for that of the next.
+    TakesLateAnswers,
+    /// What came first of an answer is taken for the whole.
+    ReadsPartOfAnAnswer,
+    /// A replace is sent in two parts, of which each is in force by itself.
+    TearsReplaceOverTheWire,
+    /// A write whose answer was lost is called done.
+    CallsLostWritesDone,
+    /// What a client holds stays held when its connection is lost.
+    KeepsLockOfTheCutOff,
+    /// An error shows the password that was refused.
+    ShowsTheSecret,
+    /// A password that was refused is called a failure of the engine.
+    CallsDenialAFailure,
 }
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 92] = [
+    pub const ALL: [Self; 102] = [
         Self::IgnoresFilter,
         Self::DropsAll,
         Self::InComparesListAsOne,
@@ -306,5 +328,15 @@ impl Fault {
         Self::MissesNeighbours,
         Self::MissesOneNeighbour,
         Self::ScoresByCode,
+        Self::CallsGoneAFailure,
+        Self::NeverReconnects,
+        Self::WaitsForever,
+        Self::TakesLateAnswers,
+        Self::ReadsPartOfAnAnswer,
+        Self::TearsReplaceOverTheWire,
+        Self::CallsLostWritesDone,
+        Self::KeepsLockOfTheCutOff,
+        Self::ShowsTheSecret,
+        Self::CallsDenialAFailure,
     ];
 }

@@ -1,10 +1,11 @@
-use super::Report;
 use super::junit::escaped;
+use super::{Outcome, Report};
 
 /// The reports as one page that needs no network: a matrix of stores and groups, and under it the
-/// cases of each store.
-pub fn html(reports: &[Report]) -> String {
-    let mut groups: Vec<&str> = reports.iter().flat_map(Report::groups).collect();
+/// cases of each store. A store that was not run is a row that says why.
+pub fn html(outcomes: &[Outcome]) -> String {
+    let reports = || outcomes.iter().filter_map(Outcome::ran);
+    let mut groups: Vec<&str> = reports().flat_map(Report::groups).collect();
     groups.sort_unstable();
     groups.dedup();
     let mut page = String::from(HEAD);
@@ -13,8 +14,17 @@ pub fn html(reports: &[Report]) -> String {
         .iter()
         .for_each(|group| page += &format!("<th>{}</th>", escaped(group)));
     page += "</tr>\n";
-    for report in reports {
-        page += &format!("<tr><th>{}</th>", escaped(&report.store));
+    for outcome in outcomes {
+        page += &format!("<tr><th>{}</th>", escaped(outcome.store()));
+        let report = match outcome {
+            Outcome::Ran(report) => report,
+            Outcome::NotRun(not) => {
+                let (across, why) = (groups.len().max(1), escaped(&not.not_run));
+                page +=
+                    &format!("<td class=\"none\" colspan=\"{across}\">not run: {why}</td></tr>\n");
+                continue;
+            }
+        };
         for group in &groups {
             let cases = || {
                 let of_group = report.cases.iter().filter(|case| case.group == *group);
@@ -42,7 +52,7 @@ pub fn html(reports: &[Report]) -> String {
         page += "</tr>\n";
     }
     page += "</table>\n";
-    for report in reports {
+    for report in reports() {
         for group in report.groups() {
             let anchor = escaped(&format!("{}-{group}", report.store));
             page += &format!("<details id=\"{anchor}\"><summary>{anchor}</summary><ul>\n");

@@ -3,6 +3,7 @@
 mod html;
 mod junit;
 mod markdown;
+mod page;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::verdict::Verdict;
 
 pub use html::html;
 pub use junit::junit;
-pub use markdown::stores_markdown;
+pub use markdown::{StoresPage, stores_markdown};
 
 /// The version of the report's shape.
 pub const SCHEMA: u32 = 1;
@@ -38,8 +39,70 @@ pub struct Report {
     pub cases: Vec<CaseReport>,
     /// How many cases found what.
     pub totals: BTreeMap<Verdict, usize>,
-    /// Collections of the run that could not be dropped.
+    /// What the run made and could not remove: collections by their names.
     pub left_behind: Vec<String>,
+}
+
+/// A store that was not run, and why: what its harness reports where it needs a server and is told of
+/// none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct NotRun {
+    /// The version of this shape.
+    pub schema: u32,
+    /// The store.
+    pub store: String,
+    /// Why, as `DATABASE_URL is not set`.
+    pub not_run: String,
+}
+
+impl NotRun {
+    /// A store that was not run.
+    pub fn new(store: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            schema: SCHEMA,
+            store: store.into(),
+            not_run: why.into(),
+        }
+    }
+}
+
+/// What became of one store. As JSON it is one or the other, told apart by `notRun`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each store")]
+pub enum Outcome {
+    /// It was not run.
+    NotRun(NotRun),
+    /// What the run found.
+    Ran(Report),
+}
+
+impl Outcome {
+    /// The store.
+    pub fn store(&self) -> &str {
+        match self {
+            Self::Ran(report) => &report.store,
+            Self::NotRun(not) => &not.store,
+        }
+    }
+
+    /// What was found, where it was run.
+    pub fn ran(&self) -> Option<&Report> {
+        match self {
+            Self::Ran(report) => Some(report),
+            Self::NotRun(_) => None,
+        }
+    }
+
+    /// Why it was not run, where it was not.
+    pub fn not_run(&self) -> Option<&NotRun> {
+        match self {
+            Self::Ran(_) => None,
+            Self::NotRun(not) => Some(not),
+        }
+    }
 }
 
 /// What one case found.

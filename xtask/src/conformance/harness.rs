@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
-use shelfward_conformance::report::Report;
+use shelfward_conformance::Estimate;
+use shelfward_conformance::report::{NotRun, Outcome};
 
 use super::Options;
 use crate::run::{cargo, output, watched};
@@ -54,8 +55,36 @@ pub(super) fn check_groups(store: &str, options: &Options) -> Result<(), String>
     }
 }
 
+/// Removes what crashed runs left on a store, and prints what it was. Whether nothing is left.
+pub(super) fn sweep(store: &str) -> Result<bool, String> {
+    let file = ReportFile::new(store);
+    let status = test(store, &Options::default())
+        .env("SHELFWARD_CONFORMANCE_SWEEP", "1")
+        .env("SHELFWARD_CONFORMANCE_REPORT", &file.0)
+        .stdin(Stdio::null())
+        .status()
+        .map_err(|e| e.to_string())?;
+    // A harness that could not run says so in the place of a report.
+    let not_run = std::fs::read_to_string(&file.0).ok();
+    match not_run.and_then(|json| serde_json::from_str::<NotRun>(&json).ok()) {
+        Some(not) => Err(format!("{store}: not run: {}", not.not_run)),
+        None => Ok(status.success()),
+    }
+}
+
+/// Where calls are counted before any is sent to a server: it holds nothing and costs nothing.
+const COUNTED_ON: &str = "memory";
+
+/// About how many calls the selected cases send, of whatever store.
+pub(super) fn estimate(options: &Options) -> Result<Estimate, String> {
+    let mut command = test(COUNTED_ON, options);
+    let counted = output(command.env("SHELFWARD_CONFORMANCE_CALLS", "1"))?;
+    let estimate = counted.lines().find_map(|l| serde_json::from_str(l).ok());
+    estimate.ok_or_else(|| format!("the calls could not be counted: {counted}"))
+}
+
 /// Runs the suite on one store, with a bar for whoever watches, and reads its report.
-pub(super) fn run(store: &str, options: &Options) -> Result<Report, String> {
+pub(super) fn run(store: &str, options: &Options) -> Result<Outcome, String> {
     let file = ReportFile::new(store);
     let bar = bar(store);
     let mut child = test(store, options)

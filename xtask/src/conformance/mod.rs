@@ -6,7 +6,7 @@ mod show;
 use std::path::PathBuf;
 
 use clap::Args;
-use shelfward_conformance::report::{Report, html, junit, stores_markdown};
+use shelfward_conformance::report::{NotRun, Outcome, StoresPage, html, junit, stores_markdown};
 
 use crate::Ended;
 use crate::run::root;
@@ -41,6 +41,17 @@ pub(crate) struct Options {
     /// Prints the ids of the cases and runs none.
     #[arg(long)]
     list: bool,
+    /// Prints how many cases would be run and about how many calls they would send, and sends none.
+    #[arg(long, conflicts_with_all = ["list", "sweep"])]
+    estimate: bool,
+    /// Removes everything named `sfwt_…` that crashed runs left on the stores given by --store, of
+    /// whatever run, and prints what it was.
+    #[arg(
+        long,
+        requires = "stores",
+        conflicts_with_all = ["list", "groups", "case", "seed", "json", "html", "junit", "update_docs"]
+    )]
+    sweep: bool,
     /// What the harnesses find live servers by, beside their environment.
     #[arg(skip)]
     variables: Vec<(&'static str, String)>,
@@ -58,8 +69,19 @@ pub(crate) fn run(options: &Options) -> Ended {
 
 fn run_all(options: &Options) -> Result<Ended, String> {
     let stores = chosen(&options.stores)?;
+    if options.sweep {
+        let mut clean = true;
+        for store in &stores {
+            clean &= harness::sweep(store)?;
+        }
+        return Ok(if clean { Ended::Well } else { Ended::Badly });
+    }
     for store in &stores {
         harness::check_groups(store, options)?;
+    }
+    if options.estimate {
+        let estimate = harness::estimate(options)?;
+        return show::estimate(&stores, estimate, options).map(|()| Ended::Well);
     }
     if options.list {
         let store = stores.first().ok_or("there is no adapter")?;
@@ -73,67 +95,106 @@ fn run_all(options: &Options) -> Result<Ended, String> {
                 .to_owned(),
         );
     }
-    let mut reports = Vec::new();
-    for store in &stores {
-        reports.push(harness::run(store, options)?);
-    }
-    write_files(options, &reports)?;
-    if options
-        .json
-        .as_deref()
-        .is_none_or(|file| file.as_os_str() != "-")
-    {
-        show::table(&reports);
-    }
-    let well = reports
+    let outcomes = stores
         .iter()
-        .all(|report| report.unexpected().next().is_none());
-    Ok(if well { Ended::Well } else { Ended::Badly })
+        .map(|store| harness::run(store, options))
+        .collect::<Result<Vec<_>, _>>()?;
+    write_files(options, &outcomes)?;
+    if !prints_json(options) {
+        show::table(&outcomes);
+    }
+    ended(&outcomes, !options.stores.is_empty())
 }
 
-fn write_files(options: &Options, reports: &[Report]) -> Result<(), String> {
+/// Whether JSON takes the place of what is printed.
+fn prints_json(options: &Options) -> bool {
+    let file = options.json.as_deref();
+    file.is_some_and(|file| file.as_os_str() == "-")
+}
+
+/// How a run of these outcomes ended.
+fn ended(outcomes: &[Outcome], named: bool) -> Result<Ended, String> {
+    let reports = || outcomes.iter().filter_map(Outcome::ran);
+    if reports().any(|report| report.unexpected().next().is_some()) {
+        return Ok(Ended::Badly);
+    }
+    let not_run = outcomes.iter().find_map(Outcome::not_run);
+    shows_enough(reports().count(), not_run, named).map(|()| Ended::Well)
+}
+
+/// A run that asked no store anything shows nothing, nor does one that did not ask a store that was
+/// named.
+fn shows_enough(ran: usize, not_run: Option<&NotRun>, named: bool) -> Result<(), String> {
+    match not_run {
+        Some(not) if named || ran == 0 => Err(format!("{}: not run: {}", not.store, not.not_run)),
+        _ => Ok(()),
+    }
+}
+
+fn write_files(options: &Options, outcomes: &[Outcome]) -> Result<(), String> {
     let write = |file: &PathBuf, text: String| {
         std::fs::write(file, text)
             .map_err(|e| format!("{} could not be written: {e}", file.display()))
     };
     if let Some(file) = &options.json {
-        let json = serde_json::to_string_pretty(reports).map_err(|e| e.to_string())?;
-        if file.as_os_str() == "-" {
+        let json = serde_json::to_string_pretty(outcomes).map_err(|e| e.to_string())?;
+        if prints_json(options) {
             println!("{json}");
         } else {
             write(file, json)?;
         }
     }
     if let Some(file) = &options.html {
-        write(file, html(reports))?;
+        write(file, html(outcomes))?;
     }
     if let Some(file) = &options.junit {
-        write(file, junit(reports))?;
+        write(file, junit(outcomes))?;
     }
     if options.update_docs {
-        write(&root().join(PAGE), stores_markdown(reports))?;
+        write(&root().join(PAGE), new_page(outcomes))?;
     }
     Ok(())
 }
 
-/// The page of stores as it would be written now.
+/// The page of stores as it would be written now. What it says of stores that were not run is what it
+/// says already: nobody looked whether it is still so.
 pub(crate) fn page(variables: Vec<(&'static str, String)>) -> Result<String, String> {
     let options = Options {
         variables,
         ..Options::default()
     };
-    let reports = chosen(&[])?
+    let outcomes = chosen(&[])?
         .iter()
         .map(|store| harness::run(store, &options))
         .collect::<Result<Vec<_>, _>>()?;
-    show::table(&reports);
-    match reports.iter().flat_map(Report::unexpected).next() {
+    show::table(&outcomes);
+    let mut reports = outcomes.iter().filter_map(Outcome::ran);
+    match reports.find_map(|report| report.unexpected().next()) {
         Some(case) => Err(format!(
             "{} found {}: {}",
             case.id, case.verdict, case.message
         )),
-        None => Ok(stores_markdown(&reports)),
+        None => Ok(new_page(&outcomes)),
     }
+}
+
+fn new_page(outcomes: &[Outcome]) -> String {
+    let present = std::fs::read_to_string(root().join(PAGE)).unwrap_or_default();
+    let StoresPage {
+        text,
+        kept,
+        left_out,
+        ..
+    } = stores_markdown(outcomes, &present);
+    for store in kept {
+        eprintln!(
+            "{PAGE}: what it says of {store} is kept as it stands, since {store} was not run"
+        );
+    }
+    for store in left_out {
+        eprintln!("{PAGE}: says nothing of {store}, which was not run and never shown");
+    }
+    text
 }
 
 /// The adapters that run the suite, or those of them that were asked for.
@@ -156,5 +217,34 @@ fn chosen(asked: &[String]) -> Result<Vec<String>, String> {
             .into_iter()
             .filter(|name| asked.contains(name))
             .collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It is on machines without the servers of some stores that the page is read again.
+    #[test]
+    fn the_page_as_it_stands_is_kept_where_no_store_is_run() {
+        let present = std::fs::read_to_string(root().join(PAGE)).unwrap();
+        let stores: Vec<_> = chosen(&[]).unwrap();
+        let not_run = stores.iter().map(|store| {
+            let not = NotRun::new(store.as_str(), "nobody was asked");
+            Outcome::NotRun(not)
+        });
+        let page = stores_markdown(&not_run.collect::<Vec<_>>(), &present);
+        assert_eq!(page.text, present);
+        assert!(page.kept.len() >= 3, "{:?} are kept", page.kept);
+    }
+
+    #[test]
+    fn a_run_that_asked_nobody_or_not_whom_it_was_to_ask_is_no_success() {
+        let not = NotRun::new("far", "FAR_URL is not set");
+        let said = Err("far: not run: FAR_URL is not set".to_owned());
+        assert_eq!(shows_enough(0, Some(&not), false), said);
+        assert_eq!(shows_enough(2, Some(&not), false), Ok(()));
+        assert_eq!(shows_enough(2, Some(&not), true), said);
+        assert_eq!(shows_enough(2, None, true), Ok(()));
     }
 }

@@ -1,12 +1,27 @@
 use std::collections::BTreeMap;
 
 use comfy_table::{Table, presets};
-use shelfward_conformance::Verdict;
-use shelfward_conformance::report::Report;
+use shelfward_conformance::report::{Outcome, Report};
+use shelfward_conformance::{Estimate, Verdict};
+
+use super::{Options, prints_json};
 
 /// Prints the cases as expected by store and group, and every case that is not.
-pub(super) fn table(reports: &[Report]) {
-    let mut groups: Vec<&str> = reports.iter().flat_map(Report::groups).collect();
+pub(super) fn table(outcomes: &[Outcome]) {
+    let reports: Vec<&Report> = outcomes.iter().filter_map(Outcome::ran).collect();
+    if !reports.is_empty() {
+        matrix(&reports);
+    }
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Ran(report) => store(report),
+            Outcome::NotRun(not) => println!("{}: not run: {}", not.store, not.not_run),
+        }
+    }
+}
+
+fn matrix(reports: &[&Report]) {
+    let mut groups: Vec<&str> = reports.iter().flat_map(|report| report.groups()).collect();
     groups.sort_unstable();
     groups.dedup();
     let mut table = Table::new();
@@ -26,34 +41,60 @@ pub(super) fn table(reports: &[Report]) {
         table.add_row([group.to_owned()].into_iter().chain(cells));
     }
     println!("{table}");
-    for report in reports {
-        let (mut good, mut gaps) = (0, 0);
-        let mut not_run: BTreeMap<&str, usize> = BTreeMap::new();
-        for case in &report.cases {
-            gaps += usize::from(case.known_gap.is_some());
-            if case.verdict == Verdict::NotRun {
-                *not_run.entry(&case.message).or_default() += 1;
-            } else {
-                good += usize::from(case.as_expected());
-            }
-        }
-        let bad = report.unexpected().count();
-        let left: usize = not_run.values().sum();
-        println!(
-            "{}: {good} as expected ({gaps} known gaps), {bad} not, {left} not run, seed {}",
-            report.store, report.seed
-        );
-        for (why, cases) in not_run {
-            println!("  {cases} not run: {why}");
-        }
-        for case in report.unexpected() {
-            println!(
-                "  {} {}, expected {}: {}",
-                case.id, case.verdict, case.expected, case.message
-            );
-        }
-        for name in &report.left_behind {
-            println!("  {name} could not be dropped");
+}
+
+fn store(report: &Report) {
+    let (mut good, mut gaps) = (0, 0);
+    let mut not_run: BTreeMap<&str, usize> = BTreeMap::new();
+    for case in &report.cases {
+        gaps += usize::from(case.known_gap.is_some());
+        if case.verdict == Verdict::NotRun {
+            *not_run.entry(&case.message).or_default() += 1;
+        } else {
+            good += usize::from(case.as_expected());
         }
     }
+    let bad = report.unexpected().count();
+    let left: usize = not_run.values().sum();
+    println!(
+        "{}: {good} as expected ({gaps} known gaps), {bad} not, {left} not run, seed {}",
+        report.store, report.seed
+    );
+    for (why, cases) in not_run {
+        println!("  {cases} not run: {why}");
+    }
+    for case in report.unexpected() {
+        println!(
+            "  {} {}, expected {}: {}",
+            case.id, case.verdict, case.expected, case.message
+        );
+    }
+    for name in &report.left_behind {
+        println!("  left behind: {name}");
+    }
+}
+
+/// Round trips that a call may take, in milliseconds: this machine, this network, another continent.
+const ROUND_TRIPS: [u64; 3] = [1, 10, 100];
+
+/// Prints what a run would send.
+pub(super) fn estimate(
+    stores: &[String],
+    estimate: Estimate,
+    options: &Options,
+) -> Result<(), String> {
+    if prints_json(options) {
+        let json = serde_json::to_string_pretty(&estimate).map_err(|e| e.to_string())?;
+        println!("{json}");
+        return Ok(());
+    }
+    let (cases, calls) = (estimate.cases, estimate.calls);
+    let each = if stores.len() > 1 { ", each" } else { "" };
+    let stores = stores.join(", ");
+    println!("{stores}: {cases} cases send about {calls} calls{each}");
+    for millis in ROUND_TRIPS {
+        let seconds = calls.saturating_mul(millis).div_ceil(1_000);
+        println!("  about {seconds} s where a call takes {millis} ms");
+    }
+    Ok(())
 }

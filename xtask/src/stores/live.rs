@@ -34,10 +34,17 @@ impl Live {
     /// started, the tests of starting them run, too.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         match self {
-            Self::Own(own) => vec![
-                (own.server.store.variable(), own.server.running.url.clone()),
-                ("SHELFWARD_TEST_STORES", "1".to_owned()),
-            ],
+            Self::Own(own) => {
+                let mut variables = vec![
+                    (own.server.store.variable(), own.server.running.url.clone()),
+                    ("SHELFWARD_TEST_STORES", "1".to_owned()),
+                ];
+                // Tests that kill a server start one of their own by this program.
+                let this = std::env::current_exe().ok();
+                let this = this.and_then(|path| path.into_os_string().into_string().ok());
+                variables.extend(this.map(|path| ("SHELFWARD_XTASK", path)));
+                variables
+            }
             Self::Given(_) | Self::Missing(..) => Vec::new(),
         }
     }

@@ -121,6 +121,11 @@ async fn a_statement_that_takes_too_long(ground: Ground) {
         .await;
     let late = late.unwrap_err();
     assert!(matches!(late.kind(), ErrorKind::Timeout(_)), "{late}");
+    assert_eq!(
+        late.persistence(),
+        Persistence::Temporary,
+        "nothing was done"
+    );
     let_go(holder).await;
     // On the same connection, which is as good as before.
     assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));

@@ -18,6 +18,7 @@ mod commits;
 mod faults;
 mod filters;
 mod ground;
+mod kills;
 mod kinds;
 mod policies;
 mod reads;
@@ -54,9 +55,15 @@ fn main() -> ExitCode {
             Trial::test(format!("{group}/{name}"), move || run(url, test))
         })
     });
-    let trials = trials
+    let mut trials: Vec<Trial> = trials
         .map(|trial| trial.with_ignored_flag(url.is_none()))
         .collect();
+    let starts_servers = std::env::var_os("SHELFWARD_XTASK").is_some();
+    trials.extend(kills::TESTS.iter().map(|(name, test)| {
+        let (url, test) = (url.clone(), *test);
+        Trial::test(format!("kills/{name}"), move || run(url, test))
+            .with_ignored_flag(!starts_servers)
+    }));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 

@@ -203,12 +203,12 @@ impl Opened {
         let part = binds.add(Bind::Text(part(expected.key.partition.as_ref())));
         let id = binds.add(Bind::Text(expected.key.id.as_str().to_owned()));
         let sql = format!(
-            "SELECT r.meta::text FROM {} r WHERE r.part = {part} AND r.id = {id} AND {such}",
+            "SELECT r.meta FROM {} r WHERE r.part = {part} AND r.id = {id} AND {such}",
             self.table
         );
         let rows = transaction.rows(&Statement { sql, binds }).await?;
         let there: Option<Arc<Metadata>> = (rows.first())
-            .map(|row| record_mapping::metadata(row.try_get(0)?, &self.entry.spec))
+            .map(|row| record_mapping::metadata(row, 0, &self.entry.spec))
             .transpose()?;
         Ok(expected.is_met_by(there.as_deref()))
     }

@@ -152,8 +152,9 @@ impl Opened {
             && way == Way::Planned
             && vector.iter().all(|number| number.abs() <= MAX_HALF);
         if !by_halves {
-            // Plus nothing, the order is none that the index has.
-            let exactly = if way == Way::Exact { " + 0" } else { "" };
+            // Plus nothing, the order is none that an index has: not even one made by hand.
+            let exact = way == Way::Exact || self.entry.settings.index == VectorIndex::None;
+            let exactly = if exact { " + 0" } else { "" };
             return Ok(format!(
                 "(SELECT '{leg}' AS leg, {columns}, {nearest} AS score FROM {table} r \
                  WHERE s.ready AND {such} ORDER BY {nearest}{exactly} LIMIT {})",

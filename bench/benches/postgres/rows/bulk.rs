@@ -69,7 +69,7 @@ fn measured(load: &mut dyn FnMut()) -> Duration {
     begun.elapsed()
 }
 
-/// The records of a library, as they were given to its collection.
+/// The records of a library, as a caller of its collection may give them.
 fn records(run: &Run<'_>, library: &Library) -> Vec<Record> {
     let mut records = Vec::new();
     let mut after = None;
@@ -79,7 +79,11 @@ fn records(run: &Run<'_>, library: &Library) -> Vec<Record> {
         let page = run.place.runtime.block_on(page).unwrap();
         for stored in page.records {
             let record = Record::new(stored.key, stored.vector.unwrap());
-            let record = record.with_metadata(stored.metadata);
+            let mut metadata = (*stored.metadata).clone();
+            // Keys that only the library itself may set.
+            metadata.remove("_shelfward_revision");
+            metadata.remove("_shelfward_count");
+            let record = record.with_metadata(metadata);
             records.push(record.with_text(stored.text.unwrap()));
         }
         after = page.next;

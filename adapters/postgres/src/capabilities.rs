@@ -11,7 +11,7 @@ pub(crate) const MAX_WIDTH: u32 = 16_000;
 pub(crate) fn capabilities(settings: &Settings, spec: &CollectionSpec) -> Capabilities {
     let mut can = Capabilities::exact();
     if settings.index.for_width(spec.width) != VectorIndex::None {
-        can.dense = Dense::Approximate { min_recall: 0.95 };
+        can.dense = Dense::Approximate { min_recall: 0.9 };
     }
     let mut lexical = Lexical::exact();
     lexical.scoring = Scoring::StoreOwn;

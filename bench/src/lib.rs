@@ -7,3 +7,4 @@ pub mod options;
 pub mod process;
 pub mod report;
 pub mod rounds;
+pub mod vectors;

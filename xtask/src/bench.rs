@@ -41,7 +41,7 @@ pub(crate) fn run(options: &Options) -> Ended {
         return Ended::Unusable(format!("no benchmark {name:?}; there are {names}"));
     }
     match run_one(options) {
-        Ok(()) => Ended::Well,
+        Ok(ended) => ended,
         Err(why) => {
             eprintln!("{why}");
             Ended::Badly
@@ -62,7 +62,10 @@ fn names() -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-fn run_one(options: &Options) -> Result<(), String> {
+/// A benchmark says by it that it was called wrongly, or that what it measures is not there.
+const NOT_RUN: i32 = 2;
+
+fn run_one(options: &Options) -> Result<Ended, String> {
     let mut command = cargo();
     let name = options.name.as_str();
     command.args(["bench", "--package", "shelfward-bench", "--bench", name]);
@@ -81,6 +84,9 @@ fn run_one(options: &Options) -> Result<(), String> {
         .stderr(Stdio::inherit())
         .output()
         .map_err(|e| e.to_string())?;
+    if done.status.code() == Some(NOT_RUN) {
+        return Ok(Ended::Unusable(format!("{name} was not run")));
+    }
     if !done.status.success() {
         return Err(format!("{name} ended with {}", done.status));
     }
@@ -94,7 +100,7 @@ fn run_one(options: &Options) -> Result<(), String> {
     if options.update_docs {
         update(&root().join(PAGE), &report)?;
     }
-    Ok(())
+    Ok(Ended::Well)
 }
 
 fn update(file: &Path, report: &Report) -> Result<(), String> {

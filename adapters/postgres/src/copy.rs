@@ -4,7 +4,7 @@ use shelfward_core::{CollectionSpec, ErrorKind, Record};
 
 use crate::error::Job;
 use crate::metadata_json;
-use crate::record_mapping::part;
+use crate::record_mapping::{JSONB, part};
 use crate::words::{limit, vector};
 
 /// The columns that are sent, in their order.
@@ -38,7 +38,7 @@ impl Rows {
         self.bytes.extend(6_u16.to_be_bytes());
         self.field(part(record.key.partition.as_ref()).as_bytes())?;
         self.field(record.key.id.as_str().as_bytes())?;
-        let mut meta = vec![1];
+        let mut meta = vec![JSONB];
         meta.extend(metadata_json::metadata(&record.metadata).as_bytes());
         self.field(&meta)?;
         match &record.text {

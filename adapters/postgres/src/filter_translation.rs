@@ -18,11 +18,14 @@ use crate::schema::column;
 pub(crate) fn condition(filter: &Filter, spec: &CollectionSpec, binds: &mut Binds) -> Job<String> {
     let mut translator = Translator { spec, binds };
     Ok(match translator.filter(filter)? {
-        Expr::Always => "true".to_owned(),
+        Expr::Always => ALWAYS.to_owned(),
         Expr::Never => "false".to_owned(),
         Expr::Sql(sql) => sql,
     })
 }
+
+/// The condition that holds of every row.
+pub(crate) const ALWAYS: &str = "true";
 
 enum Expr {
     Always,

@@ -13,8 +13,8 @@ use crate::filter_translation::condition;
 use crate::record_mapping::{columns, part, stored};
 use crate::row_level_security;
 
-/// The first column behind that of the frame.
-pub(crate) const FIRST: usize = 1;
+/// The first column behind those of the frame.
+pub(crate) const FIRST: usize = 2;
 
 impl Opened {
     /// A query of the collection in a frame that tells whether it is still the collection that was
@@ -45,9 +45,11 @@ impl Opened {
         }
         let name = binds.add(Bind::Text(self.entry.spec.name.as_str().to_owned()));
         // The offset keeps the frame a step of its own, which is taken before the query begins.
+        let table = binds.add(Bind::Text(self.table.clone()));
         let sql = format!(
-            "SELECT s.generation, h.* FROM (SELECT (SELECT generation FROM {} WHERE name = {name}) \
-             AS generation, {ready}true AS ready OFFSET 0) s LEFT JOIN LATERAL ({query}) h ON true",
+            "SELECT s.generation, s.by_policies, h.* FROM (SELECT (SELECT generation FROM {} WHERE \
+             name = {name}) AS generation, row_security_active({table}) AS by_policies, \
+             {ready}true AS ready OFFSET 0) s LEFT JOIN LATERAL ({query}) h ON true",
             self.names.registry()
         );
         Ok(Statement { sql, binds })
@@ -60,6 +62,7 @@ impl Opened {
         if first.try_get::<Option<i64>, _>(0)? != Some(self.entry.generation) {
             return Err(ErrorKind::StaleHandle.into());
         }
+        row_level_security::check(first.try_get(1)?, self.server.options.row_level_security)?;
         // Where the query had no row, the frame's row stands alone.
         if first.try_get::<Option<&str>, _>(FIRST)?.is_none() {
             rows.clear();

@@ -41,14 +41,14 @@ pub(crate) fn columns(include: Include) -> String {
     } else {
         "NULL::real[]"
     };
-    format!("r.part, r.id, r.meta::text, {body}, {vector}")
+    format!("r.part, r.id, r.meta, {body}, {vector}")
 }
 
 /// The record of a row; its columns begin at `from`.
 pub(crate) fn stored(row: &PgRow, from: usize, spec: &CollectionSpec) -> Job<StoredRecord> {
     let mut stored = StoredRecord::new(
         key(row.try_get(from)?, row.try_get(from + 1)?)?,
-        metadata(row.try_get(from + 2)?, spec)?,
+        metadata(row, from + 2, spec)?,
     );
     stored.text = text(row.try_get(from + 3)?);
     let vector: Option<Vec<f32>> = row.try_get(from + 4)?;
@@ -56,11 +56,21 @@ pub(crate) fn stored(row: &PgRow, from: usize, spec: &CollectionSpec) -> Job<Sto
     Ok(stored)
 }
 
-pub(crate) fn metadata(json: &str, spec: &CollectionSpec) -> Job<Arc<Metadata>> {
-    Metadata::from_stored_json(json, spec)
+/// The metadata in a column of `jsonb`, which is sent as the version of its form and a text. Cast to
+/// a text by the server, it would be so for every row that is looked at, and not for those alone that
+/// are answered.
+pub(crate) fn metadata(row: &PgRow, at: usize, spec: &CollectionSpec) -> Job<Arc<Metadata>> {
+    let value = row.try_get_raw(at)?;
+    let json = (value.as_bytes().ok())
+        .and_then(|bytes| bytes.strip_prefix(&[JSONB]))
+        .and_then(|bytes| str::from_utf8(bytes).ok());
+    json.and_then(|json| Metadata::from_stored_json(json, spec))
         .map(Arc::new)
         .ok_or_else(|| corrupt("a row's metadata cannot be read"))
 }
+
+/// The version of the form in which `jsonb` is sent and taken.
+pub(crate) const JSONB: u8 = 1;
 
 pub(crate) fn text(text: Option<&str>) -> Option<Arc<str>> {
     text.map(Arc::from)

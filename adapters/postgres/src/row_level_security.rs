@@ -57,6 +57,34 @@ pub(crate) fn settings(filter: &Filter, spec: &CollectionSpec) -> Job<Vec<(&'sta
     }
 }
 
+/// Refuses a read where the server does not do what the options say. Policies without a scope hide
+/// every row, which would be an answer that is empty and wrong; and a role that bypasses them is
+/// held back by nothing.
+pub(crate) fn check(by_policies: bool, asked_for: bool) -> Result<(), ErrorKind> {
+    let right = match (by_policies, asked_for) {
+        (true, false) => {
+            "row-level security applies to this role, and a read of it names no scope; connect with \
+             row_level_security=true"
+        }
+        (false, true) => {
+            "row_level_security is on, and no policy applies to this role: it owns the table, bypasses \
+             row-level security, or the table has no policies; connect as the reader that they name"
+        }
+        _ => return Ok(()),
+    };
+    Err(ErrorKind::Invalid(right.to_owned()))
+}
+
+/// Refuses a write by a role that policies apply to: they would hide what is to be replaced.
+pub(crate) fn check_writer(by_policies: bool) -> Result<(), ErrorKind> {
+    if by_policies {
+        return Err(ErrorKind::Unsupported(
+            "writing as a role that row-level security applies to; write as the one that owns the table",
+        ));
+    }
+    Ok(())
+}
+
 /// The columns of tenant, groups and status.
 fn fields(spec: &CollectionSpec) -> Result<[String; 3], ErrorKind> {
     let place = |key: &str, kind: FieldKind| {

@@ -146,7 +146,11 @@ pub(crate) fn table(
     let fields = spec.fields.iter().enumerate();
     columns.extend(fields.map(|(at, field)| definition(names, at, field)));
     columns.push("PRIMARY KEY (part, id)".to_owned());
-    let mut statements = vec![format!("CREATE TABLE {table} ({})", columns.join(", "))];
+    let inline = INLINE_ELSE.saturating_add(4 * spec.width).min(MAX_INLINE);
+    let mut statements = vec![format!(
+        "CREATE TABLE {table} ({}) WITH (toast_tuple_target = {inline})",
+        columns.join(", ")
+    )];
     if spec.width <= MAX_INLINE_WIDTH {
         // Beside the rest of the row, where a scan reads it without another look-up; what is moved
         // out of a long row is its text.
@@ -156,6 +160,12 @@ pub(crate) fn table(
     }
     statements
 }
+
+/// So many bytes of a row beside its vector stay in the row: a search by words scores each row that
+/// it finds, and what was moved out of the row would be fetched for each.
+const INLINE_ELSE: u32 = 4_000;
+/// What the server takes at most.
+const MAX_INLINE: u32 = 8_160;
 
 /// A page has room for a row with such a vector in it.
 const MAX_INLINE_WIDTH: u32 = 1_536;

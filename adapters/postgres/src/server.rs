@@ -10,6 +10,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, Postgres};
 use crate::PostgresOptions;
 use crate::binds::Statement;
 use crate::error::{Fail, Job};
+use crate::search::SCAN_ON;
 
 /// A server, and how calls reach it.
 pub(crate) struct Server {
@@ -17,6 +18,8 @@ pub(crate) struct Server {
     pub(crate) options: PostgresOptions,
     /// Whether the connections are ours, set up as we need them.
     own: bool,
+    /// Whether every connection has the settings that searches need.
+    pub(crate) set_up: bool,
 }
 
 /// How often a call is tried: once more for a connection that had died, and once for the next.
@@ -36,12 +39,20 @@ impl Server {
     ) -> Job<Self> {
         let timeout = options.statement_timeout.as_millis();
         let mut connection = connection.disable_statement_logging();
-        if timeout > 0 {
-            // A plan for values as they are: one for any values may walk the graph for a filter that
-            // five rows pass.
+        // Poolers take no options; without a timeout, none are sent.
+        let set_up = timeout > 0;
+        if set_up {
             connection = connection.options([
-                ("statement_timeout", timeout.to_string()),
-                ("plan_cache_mode", "force_custom_plan".to_owned()),
+                ("statement_timeout", &*timeout.to_string()),
+                // A plan for values as they are: one for any values may walk the graph for a filter
+                // that five rows pass.
+                ("plan_cache_mode", "force_custom_plan"),
+                // Nor is a plan compiled, which takes longer than the search.
+                ("jit", "off"),
+                // What most searches need, so that they need not set it. Where the extension is too old
+                // to know it, it drops it.
+                ("hnsw.ef_search", &options.ef_search.to_string()),
+                ("hnsw.iterative_scan", SCAN_ON),
             ]);
         }
         let first = tokio::time::timeout(
@@ -71,6 +82,7 @@ impl Server {
             pool,
             options,
             own: true,
+            set_up,
         })
     }
 
@@ -80,6 +92,7 @@ impl Server {
             pool,
             options,
             own: false,
+            set_up: false,
         }
     }
 

@@ -19,6 +19,7 @@ use crate::locks::{Lock, of_claim};
 use crate::metadata_json;
 use crate::reads::key_columns;
 use crate::record_mapping::{self, part};
+use crate::row_level_security;
 use crate::search::MAX_HALF;
 use crate::transaction::{Transaction, Work};
 
@@ -124,17 +125,16 @@ impl Opened {
         let mut binds = Binds::default();
         let name = binds.add(Bind::Text(self.entry.spec.name.as_str().to_owned()));
         let registry = self.names.registry();
-        let sql = format!("SELECT generation FROM {registry} WHERE name = {name}");
+        let table = binds.add(Bind::Text(self.table.clone()));
+        let sql = format!(
+            "SELECT generation, row_security_active({table}) FROM {registry} WHERE name = {name}"
+        );
         let rows = transaction.rows(&Statement { sql, binds }).await?;
-        let generation = rows
-            .first()
-            .map(|row| row.try_get::<i64, _>(0))
-            .transpose()?;
-        if generation == Some(self.entry.generation) {
-            Ok(())
-        } else {
-            Err(ErrorKind::StaleHandle.into())
+        let row = rows.first().ok_or(ErrorKind::StaleHandle)?;
+        if row.try_get::<i64, _>(0)? != self.entry.generation {
+            return Err(ErrorKind::StaleHandle.into());
         }
+        Ok(row_level_security::check_writer(row.try_get(1)?)?)
     }
 
     /// Writes records, each in the place of what is under its key.
@@ -203,12 +203,12 @@ impl Opened {
         let part = binds.add(Bind::Text(part(expected.key.partition.as_ref())));
         let id = binds.add(Bind::Text(expected.key.id.as_str().to_owned()));
         let sql = format!(
-            "SELECT r.meta::text FROM {} r WHERE r.part = {part} AND r.id = {id} AND {such}",
+            "SELECT r.meta FROM {} r WHERE r.part = {part} AND r.id = {id} AND {such}",
             self.table
         );
         let rows = transaction.rows(&Statement { sql, binds }).await?;
         let there: Option<Arc<Metadata>> = (rows.first())
-            .map(|row| record_mapping::metadata(row.try_get(0)?, &self.entry.spec))
+            .map(|row| record_mapping::metadata(row, 0, &self.entry.spec))
             .transpose()?;
         Ok(expected.is_met_by(there.as_deref()))
     }

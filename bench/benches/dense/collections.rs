@@ -87,19 +87,6 @@ pub(crate) fn everything() -> Arc<Filter> {
     Arc::new(Filter::everything())
 }
 
-/// The mean share of the nearest that was found.
-pub(crate) fn recall(found: &[Vec<String>], nearest: &[Vec<String>]) -> f64 {
-    let mut there = 0_u32;
-    let mut wanted = 0_u32;
-    for (found, nearest) in found.iter().zip(nearest) {
-        for id in nearest {
-            wanted += 1;
-            there += u32::from(found.contains(id));
-        }
-    }
-    f64::from(there) / f64::from(wanted.max(1))
-}
-
 /// The ids of the nearest by the formula itself.
 pub(crate) fn plain(records: &[Record], query: &[f32], filter: &Filter) -> Vec<String> {
     let dot = |a: &[f32], b: &[f32]| -> f64 {

@@ -8,10 +8,10 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails ends")]
 
 mod collections;
+mod drawn;
 mod floor;
 mod peers;
 mod rows;
-mod vectors;
 
 use std::process::ExitCode;
 

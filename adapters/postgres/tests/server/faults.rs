@@ -298,7 +298,9 @@ async fn two_that_index_one_source(ground: Ground) {
 }
 
 async fn a_write_given_up_never_happens(ground: Ground) {
-    let store = ground.store_with("max_connections=1").await;
+    let store = ground
+        .store_with(&format!("max_connections=1&{}", named(&ground)))
+        .await;
     let collection = store.ensure(&spec("c")).await.unwrap();
     collection.upsert(&source("t", "a", 3, 1)).await.unwrap();
     let holder = held(&ground).await;
@@ -313,9 +315,12 @@ async fn a_write_given_up_never_happens(ground: Ground) {
     assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
-    let locks = "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE \
-                 l.locktype = 'advisory' AND a.state LIKE 'idle in transaction%' AND query LIKE '%sfwt%'";
-    assert_eq!(ground.number(locks).await, 0);
+    let locks = format!(
+        "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
+         WHERE l.locktype = 'advisory' AND a.application_name = '{}'",
+        ground.name()
+    );
+    assert_eq!(ground.number(&locks).await, 0);
     collection
         .replace(&of_source("t", "a"), &source("t", "a", 4, 3))
         .await

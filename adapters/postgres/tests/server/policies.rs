@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use shelfward_core::library::{IndexSource, LibrarySpec, Mode, Passage, SearchRequest};
 use shelfward_core::{
-    EmbedError, Embedder, ErrorKind, Filter, Include, LibraryIndex, Role, Scope, Store, TenantId,
-    async_trait,
+    Collection, EmbedError, Embedder, ErrorKind, Filter, Include, LibraryIndex, Role, Scope, Store,
+    TenantId, async_trait,
 };
 use shelfward_postgres::{Identifier, PostgresOptions, PostgresStore, Reader};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
@@ -200,32 +200,73 @@ async fn reads_within_a_scope(ground: &Ground) {
 async fn a_read_without_a_scope_is_refused(ground: Ground) {
     let adapter = ground.adapter("").await;
     filed(&Store::new(adapter.clone())).await;
-    let store = ground.store_with("row_level_security=true").await;
+    role(&ground).await;
+    let reader = Reader::new(Identifier::new(ground.name()).unwrap());
+    adapter
+        .enable_row_level_security(&name("c"), &reader)
+        .await
+        .unwrap();
+    let url = by_role(&ground, "row_level_security=true");
+    let store = Store::new(shelfward_postgres::connect(&url).await.unwrap());
     let collection = store.open(&name("c")).await.unwrap();
     for filter in [
         r"{}",
         r#"{"tenantId":"org"}"#,
         r#"{"aclGroups":{"$in":["all"]}}"#,
     ] {
-        let filter = Filter::from_json(filter).unwrap();
-        for refused in [
-            collection
-                .search(&dense_of_two(filter.clone()))
-                .await
-                .map(drop),
-            collection.count(&filter).await.map(drop),
-            collection
-                .scan(&filter, None, 5, Include::ALL)
-                .await
-                .map(drop),
-        ] {
-            let refused = refused.unwrap_err();
-            assert!(matches!(refused.kind(), ErrorKind::Invalid(_)), "{refused}");
-        }
+        refuse(
+            &*collection,
+            &Filter::from_json(filter).unwrap(),
+            "names one tenant",
+        )
+        .await;
     }
     let scope = r#"{"tenantId":"org","aclGroups":{"$in":["all"]}}"#;
     let scope = Filter::from_json(scope).unwrap();
     assert_eq!(collection.count(&scope).await.unwrap().exact(), Some(4));
+    // Without the option the policies would hide every row, and with it a role that bypasses them
+    // would be held back by nothing: neither is an answer.
+    let url = by_role(&ground, "");
+    let hidden = Store::new(shelfward_postgres::connect(&url).await.unwrap());
+    let hidden = hidden.open(&name("c")).await.unwrap();
+    refuse(&*hidden, &scope, "row_level_security=true").await;
+    let bypassing = ground.store_with("row_level_security=true").await;
+    let bypassing = bypassing.open(&name("c")).await.unwrap();
+    refuse(&*bypassing, &scope, "no policy applies").await;
+    // Nor does such a role write: it would not see what it replaces.
+    let rights = format!(
+        "GRANT INSERT, UPDATE, DELETE ON {}.shelfward_c TO {}",
+        ground.schema(),
+        ground.name()
+    );
+    ground.sql(&rights).await;
+    let selector = r#"{"tenantId":"org","sourceId":"open"}"#;
+    let selector = Filter::from_json(selector).unwrap().narrow().unwrap();
+    for collection in [collection, hidden] {
+        let refused = collection.delete_matching(&selector).await.unwrap_err();
+        assert!(
+            matches!(refused.kind(), ErrorKind::Unsupported(_)),
+            "{refused}"
+        );
+    }
+}
+
+async fn refuse(collection: &dyn Collection, filter: &Filter, right: &str) {
+    for refused in [
+        collection
+            .search(&dense_of_two(filter.clone()))
+            .await
+            .map(drop),
+        collection.count(filter).await.map(drop),
+        collection
+            .scan(filter, None, 5, Include::ALL)
+            .await
+            .map(drop),
+    ] {
+        let refused = refused.unwrap_err();
+        assert!(matches!(refused.kind(), ErrorKind::Invalid(_)), "{refused}");
+        assert!(refused.to_string().contains(right), "{refused}");
+    }
 }
 
 fn dense_of_two(filter: Filter) -> shelfward_core::Leg {

@@ -4,11 +4,11 @@ use std::hint::black_box;
 
 use shelfward_bench::report::{Growth, Report};
 use shelfward_bench::rounds::{alternate, whole};
+use shelfward_bench::vectors::drawn;
 
 use super::{Run, memory};
 use crate::WIDTH;
 use crate::collections::{everything, records, share};
-use crate::vectors::drawn;
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 /// The largest is built once only.

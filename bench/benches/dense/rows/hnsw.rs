@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use shelfward_bench::report::{Report, Row};
 use shelfward_bench::rounds::alternate;
+use shelfward_bench::vectors::recall;
 use shelfward_core::{Filter, Store, VectorStore as _};
 use shelfward_hnsw::{HnswOptions, HnswStore, PlannerCosts};
 
@@ -13,7 +14,7 @@ use tokio::runtime::Runtime;
 
 use super::{Run, beside, both};
 use crate::WIDTH;
-use crate::collections::{Held, everything, plain, recall, share};
+use crate::collections::{Held, everything, plain, share};
 
 pub(crate) fn hnsw(run: &Run<'_>, report: &mut Report) {
     let folder = tempfile::tempdir().unwrap();

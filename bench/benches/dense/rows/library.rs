@@ -3,42 +3,19 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use shelfward_bench::material;
 use shelfward_bench::report::{Report, Row};
 use shelfward_bench::rounds::alternate;
 use shelfward_core::library::{IndexSource, LibrarySpec, Mode, Passage, SearchRequest};
 use shelfward_core::{
-    CollectionName, EmbedError, Embedder, Filter, Leg, LibraryIndex, Match, Role, Scope, Store,
-    TenantId, query_words,
+    CollectionName, Filter, Leg, LibraryIndex, Match, Scope, Store, TenantId, query_words,
 };
 use shelfward_memory::MemoryStore;
 use tokio::runtime::Runtime;
 
 use super::{Run, both};
-use crate::{TOP_K, WIDTH};
-
-/// Answers vectors that were drawn, by the number that a text begins with: embedding is free here.
-struct Drawn(Vec<Arc<[f32]>>);
-
-#[async_trait]
-impl Embedder for Drawn {
-    fn id(&self) -> &str {
-        "drawn"
-    }
-
-    fn width(&self) -> u32 {
-        u32::try_from(WIDTH).unwrap()
-    }
-
-    async fn embed(&self, _: Role, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let number = |text: &&str| text.split(' ').next().unwrap().parse::<usize>().unwrap();
-        Ok(texts
-            .iter()
-            .map(|text| self.0[number(text)].to_vec())
-            .collect())
-    }
-}
+use crate::TOP_K;
+use crate::drawn::Drawn;
 
 const PASSAGES: usize = 100;
 

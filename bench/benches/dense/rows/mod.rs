@@ -15,13 +15,13 @@ use std::sync::Arc;
 use shelfward_bench::options::Options;
 use shelfward_bench::report::{Figures, Report};
 use shelfward_bench::rounds::Times;
+use shelfward_bench::vectors::drawn;
 use shelfward_core::{Filter, Record, Store};
 use shelfward_memory::{MemoryOptions, MemoryStore};
 
 use crate::WIDTH;
 use crate::collections::{Held, plain, records};
 use crate::peers::Peers;
-use crate::vectors::drawn;
 
 /// How often what takes seconds is done.
 const FEW_ROUNDS: usize = 3;

@@ -4,13 +4,13 @@ use std::hint::black_box;
 
 use shelfward_bench::report::{Figures, Report, Row};
 use shelfward_bench::rounds::{alternate, whole};
+use shelfward_bench::vectors::drawn;
 use shelfward_core::Store;
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
 
 use super::{FEW_ROUNDS, Run, beside, both};
 use crate::WIDTH;
 use crate::collections::{Held, everything, records, share, spec};
-use crate::vectors::drawn;
 
 pub(crate) fn sqlite(run: &Run<'_>, report: &mut Report) {
     let folder = tempfile::tempdir().unwrap();

@@ -113,7 +113,12 @@ impl LibrarySpec {
         self
     }
 
-    fn collection_spec(self, embedder: &dyn Embedder) -> Result<CollectionSpec, LibraryError> {
+    /// The collection that a library of this spec is, with an embedder's vectors: for stores whose
+    /// tables a person makes.
+    ///
+    /// # Errors
+    /// [`Refusal::OwnField`] for a field of the library's own.
+    pub fn collection_spec(&self, embedder: &dyn Embedder) -> Result<CollectionSpec, LibraryError> {
         if let Some(field) = self
             .fields
             .iter()
@@ -121,13 +126,16 @@ impl LibrarySpec {
         {
             return Err(Refusal::OwnField(field.key.to_string()).into());
         }
-        Ok(
-            CollectionSpec::new(self.name, embedder.width(), self.metric, embedder.id())
-                .with_word_rule(self.word_rule)
-                .with_open_fields(self.open_fields)
-                .with_fields(own_fields())
-                .with_fields(self.fields),
+        Ok(CollectionSpec::new(
+            self.name.clone(),
+            embedder.width(),
+            self.metric,
+            embedder.id(),
         )
+        .with_word_rule(self.word_rule)
+        .with_open_fields(self.open_fields)
+        .with_fields(own_fields())
+        .with_fields(self.fields.iter().cloned()))
     }
 }
 

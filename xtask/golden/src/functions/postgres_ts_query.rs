@@ -12,7 +12,7 @@ pub(super) const POSTGRES_TS_QUERY: Function = Function {
     differences: by_word,
     deviations: &[
         Deviation {
-            name: "prefix of one letter",
+            name: "prefix-of-one-letter",
             why: "a word of one letter is looked for whole: as a prefix it finds a large part of \
                   any collection",
             ours: Ours::Answers,
@@ -24,7 +24,7 @@ pub(super) const POSTGRES_TS_QUERY: Function = Function {
             },
         },
         Deviation {
-            name: "all of many words",
+            name: "all-of-many-words",
             why: "all of more than 32 words are refused: the original drops the words behind the \
                   32nd, which widens the answer",
             ours: Ours::Refuses,

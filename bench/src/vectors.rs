@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use shelfward_bench::material::Numbers;
+use crate::material::Numbers;
 
 /// How many clusters there are for so many vectors.
 fn clusters(count: usize) -> usize {
@@ -10,11 +10,7 @@ fn clusters(count: usize) -> usize {
 }
 
 /// `count` vectors of length 1, and `queries` more that are drawn alike.
-pub(crate) fn drawn(
-    count: usize,
-    queries: usize,
-    width: usize,
-) -> (Vec<Arc<[f32]>>, Vec<Vec<f32>>) {
+pub fn drawn(count: usize, queries: usize, width: usize) -> (Vec<Arc<[f32]>>, Vec<Vec<f32>>) {
     let mut numbers = Numbers::new(7);
     let centres: Vec<Vec<f32>> = (0..clusters(count))
         .map(|_| (0..width).map(|_| normal(&mut numbers)).collect())
@@ -40,4 +36,17 @@ fn normal(numbers: &mut Numbers) -> f32 {
         })
         .sum();
     sum - 6.0
+}
+
+/// The mean share of the nearest that was found.
+pub fn recall(found: &[Vec<String>], nearest: &[Vec<String>]) -> f64 {
+    let mut there = 0_u32;
+    let mut wanted = 0_u32;
+    for (found, nearest) in found.iter().zip(nearest) {
+        for id in nearest {
+            wanted += 1;
+            there += u32::from(found.contains(id));
+        }
+    }
+    f64::from(there) / f64::from(wanted.max(1))
 }

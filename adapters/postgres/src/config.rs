@@ -90,6 +90,9 @@ fn known(name: &str) -> Identifier {
 /// So many bytes are left for the prefix beside the longest name of a collection and of an index.
 const MAX_PREFIX: usize = 16;
 
+/// More than any server has; room for all of them is set aside at once.
+const MAX_CONNECTIONS: u32 = 10_000;
+
 impl PostgresOptions {
     /// Sets the schema that the tables lie in.
     #[must_use]
@@ -169,7 +172,7 @@ impl PostgresOptions {
         self
     }
 
-    /// Refuses options that mean nothing.
+    /// Refuses options that mean nothing, or that the process could not bear.
     pub(crate) fn check(&self) -> Result<(), ErrorKind> {
         let wrong = [
             (
@@ -185,7 +188,10 @@ impl PostgresOptions {
                 !(1..=1_000).contains(&self.ef_search),
                 "ef_search is 1 to 1000",
             ),
-            (self.max_connections == 0, "max_connections is at least 1"),
+            (
+                !(1..=MAX_CONNECTIONS).contains(&self.max_connections),
+                "max_connections is 1 to 10000",
+            ),
             (
                 self.connect_timeout.is_zero(),
                 "connect_timeout_ms is at least 1",

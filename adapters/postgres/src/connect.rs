@@ -144,6 +144,7 @@ mod tests {
             "postgres://u:canary@h/d?m=16&m=16",
             "postgres://u:canary@h/d?ef_search=0",
             "postgres://u:canary@h/d?max_connections=0",
+            "postgres://u:canary@h/d?max_connections=4294967295",
             "postgres://u:canary@h/d?statement_timeout_ms=-1",
             "postgres://u:canary@h:port/d",
             "postgres://u:canary@h/d?sslmode=canary",

@@ -3,10 +3,18 @@
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
+use shelfward_core::Count;
+use shelfward_core::filter::key;
+
 use crate::ground::{Ground, name, tests};
 use crate::selecting::{cases, check, largest, spec, table_of_truth};
 
-tests!(at_random, as_large_as_they_may_be, by_a_table);
+tests!(
+    at_random,
+    as_large_as_they_may_be,
+    by_a_table,
+    many_groups_over_many_rows
+);
 
 /// So many collections, each with filters of its own.
 const CASES: usize = 96;
@@ -35,6 +43,31 @@ async fn by_a_table(ground: Ground) {
     let store = ground.store().await;
     let collection = store.ensure(&spec(name("c"), &[None; 4])).await.unwrap();
     table_of_truth(&*bare(&ground, &*collection).await).await;
+}
+
+/// Each member of each row compared with each of 9,000 groups would take longer than it may.
+async fn many_groups_over_many_rows(ground: Ground) {
+    let store = ground
+        .store_with("index=none&statement_timeout_ms=3000")
+        .await;
+    let collection = store.ensure(&crate::ground::spec("c")).await.unwrap();
+    // By the server, and so that its index of groups is of no use: most rows pass.
+    let schema = ground.schema();
+    let rows = format!(
+        "INSERT INTO {schema}.shelfward_c (part, id, meta, embedding) SELECT 't', n::text, \
+         jsonb_build_object('tenant', 't', 'source', 's', 'weight', 1.0, 'groups', \
+         jsonb_build_array('all', 'team:' || n % 3)), '[1,0,0,0]' \
+         FROM generate_series(1, 20000) n; ANALYZE {schema}.shelfward_c"
+    );
+    ground.sql(&rows).await;
+    let teams = (1..=9_000).map(|n| format!("team:{n}"));
+    let filter = key("tenant").eq("t").and(key("groups").is_in(teams));
+    let count = collection.count(&filter.build().unwrap()).await.unwrap();
+    assert_eq!(count, Count::Exact(13_334));
+    let none = (3..=9_000).map(|n| format!("team:{n}"));
+    let filter = key("tenant").eq("t").and(key("groups").is_in(none));
+    let count = collection.count(&filter.build().unwrap()).await.unwrap();
+    assert_eq!(count, Count::Exact(0));
 }
 
 /// The adapter's own handle, without what the checked one does before it.

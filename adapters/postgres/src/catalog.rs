@@ -26,10 +26,12 @@ impl Opened {
             ("embedding".to_owned(), format!("vector({})", spec.width)),
         ];
         if self.entry.settings.text_search.is_some() {
-            expected.push(("analysed".to_owned(), "tsvector".to_owned()));
+            expected.push(("analysed".to_owned(), "tsvector, generated".to_owned()));
         }
         let fields = spec.fields.iter().enumerate();
-        expected.extend(fields.map(|(at, f)| (column(at, f), column_type(f.kind).to_owned())));
+        // One that is filled by hand need not be what the metadata says.
+        let generated = |kind| format!("{}, generated", column_type(kind));
+        expected.extend(fields.map(|(at, f)| (column(at, f), generated(f.kind))));
         for (name, kind) in expected {
             if !there.contains(&(name.clone(), kind.clone())) {
                 lacking.push(format!("the column {name} ({kind})"));
@@ -61,7 +63,8 @@ impl Opened {
         let mut binds = Binds::default();
         let table = binds.add(Bind::Text(self.table.clone()));
         let sql = format!(
-            "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), NULL::text \
+            "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod) || CASE a.attgenerated \
+             WHEN 's' THEN ', generated' ELSE '' END, NULL::text \
              FROM pg_attribute a WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 \
              AND NOT a.attisdropped UNION ALL \
              SELECT NULL, NULL, pg_get_indexdef(i.indexrelid) FROM pg_index i \

@@ -174,7 +174,12 @@ impl PostgresOptions {
 
     /// Refuses options that mean nothing, or that the process could not bear.
     pub(crate) fn check(&self) -> Result<(), ErrorKind> {
+        let schema = self.schema.as_str();
         let wrong = [
+            (
+                schema.starts_with("pg_") || schema == "information_schema",
+                "schemas of the server's own hold no tables of others; choose another schema",
+            ),
             (
                 self.table_prefix.as_str().len() > MAX_PREFIX,
                 "a table prefix has at most 16 bytes",

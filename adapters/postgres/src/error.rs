@@ -19,6 +19,8 @@ pub(crate) enum Fail {
     /// The connection was lost while the write was being committed, and what became of it could not
     /// be found out.
     Unknown,
+    /// The server takes no writes.
+    ReadOnly,
     /// The caller gave the call up: nothing was changed, and nobody reads the answer.
     GivenUp,
 }
@@ -115,6 +117,7 @@ impl Fail {
             Self::Kind(kind) => kind,
             Self::GivenUp => ErrorKind::Engine,
             Self::Unknown => ErrorKind::Unverified,
+            Self::ReadOnly => ErrorKind::Denied,
             Self::Silent(after) => ErrorKind::Timeout(after),
             Self::NoConnection(_) => ErrorKind::Unavailable,
             Self::Engine(error) => kind_of(error, waited),
@@ -132,6 +135,9 @@ impl Fail {
     fn cause(&self) -> Option<String> {
         match self {
             Self::NoConnection(why) => Some((*why).to_owned()),
+            Self::ReadOnly => Some(
+                "the server is a replica or read-only; connect to the one that takes writes".to_owned(),
+            ),
             Self::Unknown => Some(
                 "the connection was lost while the write was committed; look whether it took effect"
                     .to_owned(),
@@ -182,9 +188,10 @@ fn kind_of(error: sqlx::Error, waited: Duration) -> ErrorKind {
         }
         Some("53100") => ErrorKind::Full,
         Some("25006") => ErrorKind::Denied,
-        Some("54000" | "54001" | "22023") => {
-            invalid("a value or a filter is larger than the server takes")
-        }
+        Some("54000" | "54001" | "22023") => invalid(
+            "larger than the server takes: a filter, a row that does not fit into a page, or the words \
+                 of a text",
+        ),
         Some("22021" | "22P05") => invalid("a text that the database cannot hold"),
         Some("57P01" | "57P02" | "57P03" | "53300" | "53200" | "53000") => ErrorKind::Unavailable,
         Some(code) if code.starts_with("08") => ErrorKind::Unavailable,

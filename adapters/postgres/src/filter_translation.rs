@@ -1,6 +1,8 @@
 //! The filter algebra as SQL, over one row of a collection's table under the alias `r`.
 //!
-//! Every value is bound. What is formatted are the columns' own names, never a key or a value.
+//! Every value is bound. What is formatted are the columns' own names, never a key or a value. What the
+//! server has for any type of array is named with its schema: by its bare name, one for arrays of text
+//! that somebody made on the search path would be taken for it.
 //!
 //! SQL knows three truth values. Within "and" and "or" an unknown part counts as false at the root,
 //! as it should; so it is only a "not" that must turn unknown into false first. No other part of a
@@ -150,10 +152,10 @@ impl Translator<'_> {
                 let texts = self.binds.add(Bind::Texts(texts));
                 Expr::Sql(if many {
                     format!(
-                        "EXISTS (SELECT FROM unnest({column}) AS e(v) WHERE e.v = ANY({texts}))"
+                        "EXISTS (SELECT FROM pg_catalog.unnest({column}) AS e(v) WHERE e.v = ANY({texts}))"
                     )
                 } else {
-                    format!("{column} && {texts}")
+                    format!("{column} OPERATOR(pg_catalog.&&) {texts}")
                 })
             }
             Place::Column(column, kind) => match list(*kind, values) {
@@ -191,7 +193,7 @@ impl Translator<'_> {
                     return Expr::Never;
                 }
                 Expr::Sql(format!(
-                    "{column} @> {}",
+                    "{column} OPERATOR(pg_catalog.@>) {}",
                     self.binds.add(Bind::Texts(texts))
                 ))
             }
@@ -225,7 +227,7 @@ impl Translator<'_> {
             (Place::Column(column, FieldKind::TextList), Scalar::Text(text)) => {
                 let text = self.binds.add(Bind::Text(text.as_str().to_owned()));
                 Expr::Sql(format!(
-                    "EXISTS (SELECT FROM unnest({column}) AS e(v) WHERE e.v COLLATE \"C\" {} {text})",
+                    "EXISTS (SELECT FROM pg_catalog.unnest({column}) AS e(v) WHERE e.v COLLATE \"C\" {} {text})",
                     side.sql()
                 ))
             }
@@ -269,7 +271,9 @@ impl Translator<'_> {
 
     fn exists(&mut self, place: &Place) -> Expr {
         Expr::Sql(match place {
-            Place::Column(column, FieldKind::TextList) => format!("cardinality({column}) > 0"),
+            Place::Column(column, FieldKind::TextList) => {
+                format!("pg_catalog.cardinality({column}) > 0")
+            }
             Place::Column(column, _) => format!("{column} IS NOT NULL"),
             Place::Open(key) => {
                 let key = self.binds.add(Bind::Text(key.clone()));
@@ -284,7 +288,7 @@ impl Translator<'_> {
         let key = self.binds.add(Bind::Text(key.to_owned()));
         Expr::Sql(format!(
             "EXISTS (SELECT FROM jsonb_array_elements(CASE jsonb_typeof(r.meta -> {key}) \
-             WHEN 'array' THEN r.meta -> {key} ELSE jsonb_build_array(r.meta -> {key}) END) \
+             WHEN 'array' THEN r.meta -> {key} ELSE pg_catalog.jsonb_build_array(r.meta -> {key}) END) \
              AS e(v) WHERE {such})"
         ))
     }

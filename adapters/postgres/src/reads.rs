@@ -81,7 +81,7 @@ impl Opened {
         let (parts, ids) = key_columns(keys);
         let (parts, ids) = (binds.add(parts), binds.add(ids));
         let query = format!(
-            "SELECT {} FROM {} r JOIN unnest({parts}, {ids}) AS k(part, id) \
+            "SELECT {} FROM {} r JOIN ROWS FROM (pg_catalog.unnest({parts}), pg_catalog.unnest({ids})) AS k(part, id) \
              ON r.part = k.part AND r.id = k.id WHERE s.ready AND {such}",
             columns(include),
             self.table

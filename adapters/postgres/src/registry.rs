@@ -27,6 +27,12 @@ pub(crate) struct Settings {
 
 const FORMAT: u32 = 1;
 
+/// What every form of settings has.
+#[derive(Deserialize)]
+struct Form {
+    format: u32,
+}
+
 mod name {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
@@ -81,7 +87,8 @@ impl Entry {
         let mut binds = Binds::default();
         let name = binds.add(Bind::Text(name.as_str().to_owned()));
         let registry = names.registry();
-        let sql = format!("SELECT generation, spec, settings FROM {registry} WHERE name = {name}");
+        let sql =
+            format!("SELECT generation, spec, settings, name FROM {registry} WHERE name = {name}");
         Statement { sql, binds }
     }
 
@@ -90,24 +97,23 @@ impl Entry {
         let Some(row) = rows.first() else {
             return Ok(None);
         };
-        let settings: String = row.try_get(2)?;
-        let settings: Settings = serde_json::from_str(&settings)
-            .map_err(|_| corrupt("the settings of a collection cannot be read"))?;
-        if settings.format != FORMAT {
+        let settings: &str = row.try_get(2)?;
+        let unread = |_| corrupt("the settings of a collection cannot be read");
+        // The form alone first: a newer one may have other members.
+        let form: Form = serde_json::from_str(settings).map_err(unread)?;
+        if form.format != FORMAT {
             return Err(ErrorKind::Unsupported(
                 "collections that a newer version made; use that version",
             )
             .into());
         }
-        let spec: String = row.try_get(1)?;
-        let spec: CollectionSpec = serde_json::from_str(&spec)
-            .map_err(|_| corrupt("the spec of a collection cannot be read"))?;
-        if spec.check().is_err() {
-            return Err(corrupt("the spec of a collection contradicts itself"));
+        let spec = read_spec(row.try_get(1)?)?;
+        if spec.name.as_str() != row.try_get::<&str, _>(3)? {
+            return Err(corrupt("the spec of a collection is another one's"));
         }
         Ok(Some(Self {
             spec,
-            settings,
+            settings: serde_json::from_str(settings).map_err(unread)?,
             generation: row.try_get(0)?,
         }))
     }
@@ -167,6 +173,16 @@ impl Entry {
             binds: Binds::default(),
         }
     }
+}
+
+/// A spec as it is kept.
+pub(crate) fn read_spec(json: &str) -> Job<CollectionSpec> {
+    let spec: CollectionSpec = serde_json::from_str(json)
+        .map_err(|_| corrupt("the spec of a collection cannot be read"))?;
+    if spec.check().is_err() {
+        return Err(corrupt("the spec of a collection contradicts itself"));
+    }
+    Ok(spec)
 }
 
 fn insert(names: &Names, [name, spec, settings]: &[String; 3]) -> String {

@@ -119,10 +119,11 @@ pub(crate) fn statements(
     let set = |name: &str| format!("nullif(current_setting('{name}', true), '')");
     Ok(vec![
         format!("ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"),
-        format!("DROP POLICY IF EXISTS shelfward_reader ON {table}"),
+        // Of each role's own name, so that there may be several.
+        format!("DROP POLICY IF EXISTS {role} ON {table}"),
         format!(
-            "CREATE POLICY shelfward_reader ON {table} FOR SELECT TO {role} USING \
-             ({tenant} = (SELECT {}) AND {groups} && (SELECT {}::text[]) AND {status} = {active})",
+            "CREATE POLICY {role} ON {table} FOR SELECT TO {role} USING \
+             ({tenant} = (SELECT {}) AND {groups} OPERATOR(pg_catalog.&&) (SELECT {}::text[]) AND {status} = {active})",
             set(TENANT),
             set(GROUPS)
         ),

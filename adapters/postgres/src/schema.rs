@@ -3,6 +3,7 @@
 use shelfward_core::{CollectionName, CollectionSpec, Field, FieldKind, Metric};
 
 use crate::PostgresOptions;
+use crate::binds::{Bind, Binds, Statement};
 use crate::config::VectorIndex;
 use crate::extension::Extension;
 use crate::identifier::{Identifier, literal};
@@ -50,8 +51,10 @@ impl Names {
         format!("{}.\"{}{name}\"", self.schema, self.prefix)
     }
 
+    /// The name of an index. Tables and indexes share their names, and a collection's begins with a
+    /// letter, so none has the name of another one's index; suffixes hold no `_`.
     fn index(&self, name: &CollectionName, suffix: &str) -> String {
-        format!("\"{}{name}_{suffix}\"", self.prefix)
+        format!("\"{}_{name}_{suffix}\"", self.prefix)
     }
 }
 
@@ -145,7 +148,10 @@ pub(crate) fn table(
     }
     let fields = spec.fields.iter().enumerate();
     columns.extend(fields.map(|(at, field)| definition(names, at, field)));
-    columns.push("PRIMARY KEY (part, id)".to_owned());
+    columns.push(format!(
+        "CONSTRAINT {} PRIMARY KEY (part, id)",
+        names.index(&spec.name, "pkey")
+    ));
     let inline = INLINE_ELSE.saturating_add(4 * spec.width).min(MAX_INLINE);
     let mut statements = vec![format!(
         "CREATE TABLE {table} ({}) WITH (toast_tuple_target = {inline})",
@@ -179,12 +185,81 @@ pub(crate) fn add_column(names: &Names, spec: &CollectionSpec, at: usize, field:
     )
 }
 
+/// Asks for a record whose value under a key is none that the field's kind accepts; its column would
+/// hold something else than the metadata.
+pub(crate) fn other_kinds(table: &str, field: &Field) -> Statement {
+    let mut binds = Binds::default();
+    let key = binds.add(Bind::Text(field.key.as_str().to_owned()));
+    let value = format!("(r.meta -> {key})");
+    let kind = format!("jsonb_typeof{value}");
+    let accepted = match field.kind {
+        FieldKind::TextList => format!(
+            "CASE {kind} WHEN 'string' THEN true WHEN 'array' THEN NOT EXISTS (SELECT FROM \
+             jsonb_array_elements{value} AS e(v) WHERE jsonb_typeof(e.v) <> 'string') ELSE false END"
+        ),
+        FieldKind::Integer => format!(
+            "CASE {kind} WHEN 'number' THEN {value}::numeric = trunc({value}::numeric) AND \
+             {value}::numeric BETWEEN -9223372036854775808 AND 9223372036854775807 ELSE false END"
+        ),
+        // A float is written with a point; an integer must be one that a float holds.
+        FieldKind::Float => format!(
+            "CASE {kind} WHEN 'number' THEN scale({value}::numeric) > 0 OR \
+             abs({value}::numeric) <= 9007199254740992 ELSE false END"
+        ),
+        FieldKind::Bool => format!("{kind} = 'boolean'"),
+        _ => format!("{kind} = 'string'"),
+    };
+    Statement {
+        sql: format!("SELECT 1 FROM {table} r WHERE r.meta ? {key} AND NOT ({accepted}) LIMIT 1"),
+        binds,
+    }
+}
+
+/// The most bytes of a row: it has to fit into a page.
+pub(crate) const MAX_ROW: usize = 8_000;
+
+/// The bytes of a row in which every declared field has a value, and what can be moved out of the row
+/// has been.
+pub(crate) fn least_row(spec: &CollectionSpec) -> usize {
+    // A value that was moved out leaves this behind.
+    const POINTER: usize = 18;
+    let vector = if spec.width <= MAX_INLINE_WIDTH {
+        usize::try_from(4 * spec.width + 8).unwrap_or(usize::MAX)
+    } else {
+        POINTER
+    };
+    let field = |field: &Field| match field.kind {
+        FieldKind::Integer | FieldKind::Float => 8,
+        FieldKind::Bool => 1,
+        _ => POINTER,
+    };
+    let fields: usize = spec.fields.iter().map(field).sum();
+    // The row's head, a bit for each column, and the six columns that every table has.
+    24 + spec.fields.len() / 8 + 1 + 6 * POINTER + vector + fields
+}
+
 /// An index of a collection.
 pub(crate) struct Index {
     /// What it is on, as the server tells it: `gin (words)`.
     pub(crate) on: String,
     /// The statement that makes it, unless there is one of its name.
     pub(crate) sql: String,
+}
+
+/// A vector as one of 16-bit floats. Under cosine its length does not matter, so it is made 1 first: a
+/// very short one would vanish. `told` is the way in which the server tells it.
+pub(crate) fn halved(
+    spec: &CollectionSpec,
+    extension: &Extension,
+    vector: &str,
+    told: bool,
+) -> String {
+    let half = format!("{}({})", extension.half(), spec.width);
+    match spec.metric {
+        Metric::Cosine => format!("({}({vector}))::{half}", extension.name("l2_normalize")),
+        _ if told => format!("({vector})::{half}"),
+        _ => format!("({vector}::{half})"),
+    }
 }
 
 /// The indexes that a collection should have, beside that of its keys.
@@ -228,7 +303,7 @@ pub(crate) fn indexes(
         add("meta", "gin (meta jsonb_path_ops)".to_owned(), none());
     }
     if settings.text_search.is_some() {
-        add("analysed", "gin (analysed)".to_owned(), none());
+        add("text", "gin (analysed)".to_owned(), none());
     } else {
         add("words", "gin (words)".to_owned(), none());
     }
@@ -251,10 +326,9 @@ pub(crate) fn indexes(
             add("hnsw", on, with);
         }
         VectorIndex::HnswHalf => {
-            let half = extension.half();
             let on = format!(
-                "hnsw (((embedding)::{half}({})) {})",
-                spec.width,
+                "hnsw (({}) {})",
+                halved(spec, extension, "embedding", true),
                 class("halfvec")
             );
             add("hnsw", on, with);

@@ -14,6 +14,7 @@ use crate::filter_translation::{ALWAYS, condition};
 use crate::identifier::literal;
 use crate::reads::FIRST;
 use crate::record_mapping::{key, metadata, text};
+use crate::schema;
 use crate::words::{query, text_search_query};
 
 /// How a dense leg is served.
@@ -150,7 +151,7 @@ impl Opened {
         let columns = "r.part, r.id, r.meta, r.body";
         let by_halves = self.entry.settings.index == VectorIndex::HnswHalf
             && way == Way::Planned
-            && vector.iter().all(|number| number.abs() <= MAX_HALF);
+            && fits_halves(spec, vector);
         if !by_halves {
             // Plus nothing, the order is none that an index has: not even one made by hand.
             let exact = way == Way::Exact || self.entry.settings.index == VectorIndex::None;
@@ -161,12 +162,17 @@ impl Opened {
                 self.limit(&limit, such, way)
             ));
         }
-        let half = format!("{}({width})", self.extension.half());
+        let halved = |vector: &str| schema::halved(spec, &self.extension, vector, false);
+        let by_halves = format!(
+            "{} {distance} {}",
+            halved("r.embedding"),
+            halved(&format!("({asked})"))
+        );
         let over = self::limit(top_k.saturating_mul(OVER), binds);
         Ok(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, {nearest} AS score FROM \
              (SELECT {columns}, r.embedding FROM {table} r WHERE s.ready AND {such} \
-             ORDER BY (r.embedding::{half}) {distance} ({asked}::{half}) LIMIT {}) r \
+             ORDER BY {by_halves} LIMIT {}) r \
              ORDER BY {nearest} LIMIT {limit})",
             self.limit(&over, such, way)
         ))
@@ -218,7 +224,22 @@ impl Opened {
 }
 
 /// The largest number of 16 bits.
-pub(crate) const MAX_HALF: f32 = 65_504.0;
+const MAX_HALF: f32 = 65_504.0;
+
+/// The smallest number that 16 bits hold with all their precision.
+const MIN_HALF: f32 = 6.2e-5;
+
+/// Whether a vector is about the same as one of 16-bit floats: none of its numbers too large, and,
+/// where its length matters, not all of them too small.
+pub(crate) fn fits_halves(spec: &CollectionSpec, vector: &[f32]) -> bool {
+    if spec.metric == Metric::Cosine {
+        return true;
+    }
+    let largest = vector
+        .iter()
+        .fold(0_f32, |most, number| most.max(number.abs()));
+    largest == 0.0 || (MIN_HALF..=MAX_HALF).contains(&largest)
+}
 
 /// Set while a search runs, and not yet when it is planned.
 const BEGUN: &str = "shelfward.begun";

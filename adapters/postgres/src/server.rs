@@ -135,7 +135,14 @@ impl Server {
         let options = self.pool.connect_options();
         let once_more = PgConnection::connect_with(&options);
         match tokio::time::timeout(PROBE, once_more).await {
-            Ok(_) => Fail::NoConnection("the server takes no connection at its address"),
+            Ok(Ok(_)) => Fail::NoConnection("a connection came too late; raise connect_timeout_ms"),
+            Ok(Err(error)) => match Fail::from(error) {
+                fail if fail.is_connection_lost() => {
+                    Fail::NoConnection("the server takes no connection at its address")
+                }
+                // It says what it lacks: room, the role's rights.
+                fail => fail,
+            },
             Err(_) => Fail::Silent(self.options.connect_timeout),
         }
     }

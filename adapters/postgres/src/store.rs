@@ -143,7 +143,11 @@ impl PostgresStore {
         let statements = row_level_security::statements(names, &entry.spec, reader)
             .map_err(|kind| told(kind.into()))?;
         let define = Define {
-            lock: of_collection(&names.table(name)),
+            // The tables first, as all that change them do.
+            locks: vec![
+                of_tables(&names.registry()),
+                of_collection(&names.table(name)),
+            ],
             sql: statements.join(";"),
         };
         let server = &self.shared.server;
@@ -197,10 +201,34 @@ impl PostgresStore {
         }
     }
 
+    /// Opens what is recorded under a name. Looked at again where it was dropped while it was looked
+    /// at.
     async fn opened(&self, name: &CollectionName) -> Job<Option<Opened>> {
-        let Some(entry) = self.entry(name).await? else {
-            return Ok(None);
-        };
+        let mut tried = 0;
+        loop {
+            let Some(entry) = self.entry(name).await? else {
+                return Ok(None);
+            };
+            let generation = entry.generation;
+            tried += 1;
+            match self.checked(name, entry, self.by_hand()).await {
+                Ok(opened) => return Ok(Some(opened)),
+                Err(fail) => {
+                    let now = self.entry(name).await?.map(|entry| entry.generation);
+                    if now == Some(generation) || tried == 3 {
+                        return Err(fail);
+                    }
+                }
+            }
+        }
+    }
+
+    fn by_hand(&self) -> bool {
+        !self.shared.server.options.manage_schema
+    }
+
+    /// A collection whose table has what it should.
+    async fn checked(&self, name: &CollectionName, entry: Entry, indexes_too: bool) -> Job<Opened> {
         let opened = Opened {
             server: self.shared.server.clone(),
             names: self.shared.names.clone(),
@@ -208,9 +236,21 @@ impl PostgresStore {
             extension: self.extension().await?,
             entry,
         };
-        let by_hand = !self.shared.server.options.manage_schema;
-        opened.check_table(by_hand).await?;
-        Ok(Some(opened))
+        opened.check_table(indexes_too).await?;
+        Ok(opened)
+    }
+
+    /// Whether a collection is there with all that this spec asks for, so that nothing is to be made
+    /// and nobody to be waited for.
+    async fn is_made(&self, spec: &CollectionSpec) -> Job<bool> {
+        let Some(entry) = self.entry(&spec.name).await? else {
+            return Ok(false);
+        };
+        entry.spec.check_serves(spec).map_err(ErrorKind::from)?;
+        if !entry.spec.lacking(spec).is_empty() {
+            return Ok(false);
+        }
+        Ok(self.checked(&spec.name, entry, true).await.is_ok())
     }
 
     fn order(&self, generation: i64) -> WriteOrder {
@@ -291,6 +331,9 @@ impl VectorStore for PostgresStore {
         if !self.shared.server.options.manage_schema {
             return self.create_by_hand(spec).await.map_err(told);
         }
+        if self.is_made(spec).await.map_err(told)? {
+            return Ok(());
+        }
         let create = Create {
             names: self.shared.names.clone(),
             settings: Settings::of(&self.shared.server.options, spec),
@@ -368,6 +411,9 @@ impl VectorStore for PostgresStore {
     }
 }
 
+/// How long a lock on a table is waited for: whoever waits for one stands before all that come later.
+const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '2s'";
+
 /// What a table holds in columns at most, less those that every table has.
 const MAX_FIELDS: usize = 1_500;
 
@@ -383,6 +429,14 @@ fn check(spec: &CollectionSpec) -> Job<()> {
             "declared fields",
             as_u64(spec.fields.len()),
             as_u64(MAX_FIELDS),
+        );
+    }
+    let (row, max) = (schema::least_row(spec), schema::MAX_ROW);
+    if row > max {
+        return limit(
+            "bytes of a row in which every declared field has a value",
+            as_u64(row),
+            as_u64(max),
         );
     }
     Ok(())
@@ -404,7 +458,9 @@ impl Work for Create {
     }
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Job<()> {
-        // Making an index of many rows takes as long as it takes.
+        // Making an index of many rows takes as long as it takes; but nobody waits behind one who
+        // waits for a table.
+        transaction.define(LOCK_TIMEOUT).await?;
         transaction
             .define("SET LOCAL statement_timeout = 0")
             .await?;
@@ -433,10 +489,25 @@ impl Work for Create {
                 let serves = entry.spec.check_serves(&self.spec);
                 serves.map_err(ErrorKind::from)?;
                 let first = entry.spec.fields.len();
+                if !entry.spec.lacking(&self.spec).is_empty() {
+                    // No writer goes on by the old spec while the new fields are filled.
+                    let lock = of_collection(&self.names.table(&self.spec.name));
+                    transaction.define(&locks::statements(&[lock])).await?;
+                }
                 let lacking = entry.spec.lacking(&self.spec).into_iter().cloned();
                 let spec = entry.spec.clone().with_fields(lacking);
                 check(&spec)?;
                 for (at, field) in spec.fields.iter().enumerate().skip(first) {
+                    let table = self.names.table(&spec.name);
+                    let wrong = schema::other_kinds(&table, field);
+                    if !transaction.rows(&wrong).await?.is_empty() {
+                        return Err(ErrorKind::Invalid(format!(
+                            "records hold {} that is not {}; write them anew before the field is declared",
+                            field.key,
+                            field.kind.name()
+                        ))
+                        .into());
+                    }
                     let add = schema::add_column(&self.names, &spec, at, field);
                     transaction.define(&add).await?;
                 }
@@ -546,9 +617,9 @@ impl Work for Drop {
     }
 }
 
-/// Runs statements under a lock.
+/// Runs statements under locks.
 struct Define {
-    lock: Lock,
+    locks: Vec<Lock>,
     sql: String,
 }
 
@@ -557,10 +628,11 @@ impl Work for Define {
     type Output = ();
 
     fn locks(&self) -> Vec<Lock> {
-        vec![self.lock]
+        self.locks.clone()
     }
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Job<()> {
+        transaction.define(LOCK_TIMEOUT).await?;
         transaction.define(&self.sql).await
     }
 }

@@ -201,7 +201,12 @@ impl Server {
             patience,
             sqlx::raw_sql(AssertSqlSafe(begin.as_str())).fetch_all(&mut **held),
         )
-        .await?;
+        .await
+        // What a replica says to a transaction that would write.
+        .map_err(|fail| match fail.code().as_deref() {
+            Some("0A000" | "25006") => Fail::ReadOnly,
+            _ => fail,
+        })?;
         let id = answered.last().map(|row| row.try_get::<String, _>(0));
         let id = id.transpose()?.ok_or(ErrorKind::Engine)?;
         let mut transaction = Transaction {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use shelfward_core::{
-    Claim, ErrorKind, Expected, Filter, Key, Metadata, MetadataPatch, NarrowFilter, Record,
-    async_trait,
+    Claim, CollectionSpec, ErrorKind, Expected, Filter, Key, Metadata, MetadataPatch, NarrowFilter,
+    Record, async_trait,
 };
 use sqlx::Row as _;
 
@@ -19,8 +19,9 @@ use crate::locks::{Lock, of_claim};
 use crate::metadata_json;
 use crate::reads::key_columns;
 use crate::record_mapping::{self, part};
+use crate::registry;
 use crate::row_level_security;
-use crate::search::MAX_HALF;
+use crate::search::fits_halves;
 use crate::transaction::{Transaction, Work};
 
 /// A change of a collection.
@@ -64,7 +65,9 @@ impl Work for Write {
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Job<Changed> {
         let opened = &self.opened;
-        opened.check_is_current(transaction).await?;
+        if let Some(spec) = opened.check_is_current(transaction).await? {
+            self.check_kinds(&spec)?;
+        }
         let table = &opened.table;
         match &self.change {
             Change::Upsert(records) => {
@@ -105,36 +108,64 @@ impl Work for Write {
     }
 }
 
+impl Write {
+    /// Refuses values that fields which were declared since the collection was opened do not accept.
+    fn check_kinds(&self, spec: &CollectionSpec) -> Job<()> {
+        match &self.change {
+            Change::Upsert(records) | Change::Replace { with: records, .. } => {
+                for record in records {
+                    spec.check_metadata(&record.metadata)?;
+                    record_mapping::check_sizes(&record.metadata, spec)?;
+                }
+            }
+            Change::Update(_, patch) => {
+                let set = patch.apply(&Metadata::new());
+                spec.check_metadata(&set)?;
+                record_mapping::check_sizes(&set, spec)?;
+            }
+            Change::Delete(_) | Change::DeleteAll => {}
+        }
+        Ok(())
+    }
+}
+
 impl Opened {
     /// Refuses what the tables cannot hold, before anything is sent.
     pub(crate) fn check_records(&self, records: &[Record]) -> Job<()> {
         let halves = self.entry.settings.index == VectorIndex::HnswHalf;
         for record in records {
             record_mapping::check(record, &self.entry.spec)?;
-            if halves && record.vector.iter().any(|number| number.abs() > MAX_HALF) {
-                let invalid = "a number beyond 65504, which the index of 16-bit floats cannot hold; \
-                               scale the vectors, or make the collection with index none";
+            if halves && !fits_halves(&self.entry.spec, &record.vector) {
+                let invalid = "a vector whose largest number is beyond 65504 or below 0.000062, which an \
+                               index of 16-bit floats cannot hold; scale the vectors, or make the \
+                               collection with index none";
                 return Err(ErrorKind::Invalid(invalid.to_owned()).into());
             }
         }
         Ok(())
     }
 
-    /// Refuses a handle whose collection was dropped, or dropped and made anew.
-    async fn check_is_current(&self, transaction: &mut Transaction<'_>) -> Job<()> {
+    /// Refuses a handle whose collection was dropped, or dropped and made anew. Answers the spec where
+    /// it is another one now: it declares more fields.
+    async fn check_is_current(
+        &self,
+        transaction: &mut Transaction<'_>,
+    ) -> Job<Option<CollectionSpec>> {
         let mut binds = Binds::default();
         let name = binds.add(Bind::Text(self.entry.spec.name.as_str().to_owned()));
         let registry = self.names.registry();
         let table = binds.add(Bind::Text(self.table.clone()));
         let sql = format!(
-            "SELECT generation, row_security_active({table}) FROM {registry} WHERE name = {name}"
+            "SELECT generation, row_security_active({table}), spec FROM {registry} WHERE name = {name}"
         );
         let rows = transaction.rows(&Statement { sql, binds }).await?;
         let row = rows.first().ok_or(ErrorKind::StaleHandle)?;
         if row.try_get::<i64, _>(0)? != self.entry.generation {
             return Err(ErrorKind::StaleHandle.into());
         }
-        Ok(row_level_security::check_writer(row.try_get(1)?)?)
+        row_level_security::check_writer(row.try_get(1)?)?;
+        let spec = registry::read_spec(row.try_get(2)?)?;
+        Ok((spec != self.entry.spec).then_some(spec))
     }
 
     /// Writes records, each in the place of what is under its key.
@@ -173,7 +204,7 @@ impl Opened {
         let (parts, ids) = key_columns(keys);
         let (parts, ids) = (binds.add(parts), binds.add(ids));
         let sql = format!(
-            "DELETE FROM {} r USING unnest({parts}, {ids}) AS k(part, id) \
+            "DELETE FROM {} r USING ROWS FROM (pg_catalog.unnest({parts}), pg_catalog.unnest({ids})) AS k(part, id) \
              WHERE r.part = k.part AND r.id = k.id",
             self.table
         );

@@ -10,6 +10,8 @@ use crate::ground::{Ground, name, plain, record, spec, tests, text};
 tests!(
     wide_vectors_are_indexed_by_halves_and_wider_ones_by_nothing,
     halves_are_scored_by_the_vectors,
+    short_vectors_do_not_vanish_in_halves,
+    more_fields_than_a_row_holds,
     a_configuration_stems,
     what_is_too_large_is_refused,
     metadata_comes_back_as_it_was,
@@ -51,7 +53,8 @@ async fn wide_vectors_are_indexed_by_halves_and_wider_ones_by_nothing(ground: Gr
             .unwrap();
         assert_eq!(fetched[0].as_ref().unwrap().vector.as_ref(), Some(&asked));
         let graphs = format!(
-            "SELECT count(*) FROM pg_indexes WHERE schemaname = '{}' AND indexdef LIKE '%hnsw%'",
+            "SELECT count(*) FROM pg_class c JOIN pg_am a ON a.oid = c.relam \
+             WHERE a.amname = 'hnsw' AND c.relnamespace = '{}'::regnamespace",
             ground.schema()
         );
         assert_eq!(ground.number(&graphs).await, indexes, "{width}");
@@ -270,4 +273,92 @@ async fn metadata_comes_back_as_it_was(ground: Ground) {
     let near = shelfward_core::filter::key("floats").eq(1_152_921_504_606_847_000_i64);
     let count = collection.count(&near.build().unwrap()).await.unwrap();
     assert_eq!(count.exact(), Some(0));
+}
+
+async fn short_vectors_do_not_vanish_in_halves(ground: Ground) {
+    let store = ground.store_with("index=hnsw_half").await;
+    let of = |metric| CollectionSpec::new(name("c"), 4, metric, "test");
+    let direction = |n: usize, scale: f32| {
+        let angle = n as f32 / 60.0;
+        let numbers = [angle.cos(), angle.sin(), 0.3, 0.1];
+        numbers.map(|number| number * scale)
+    };
+    for metric in [Metric::Cosine, Metric::Dot, Metric::Euclidean] {
+        let collection = store.ensure(&of(metric)).await.unwrap();
+        let records: Vec<_> = (0..80)
+            .map(|n| {
+                let scale = if metric == Metric::Cosine && n % 2 == 0 {
+                    1e-9
+                } else {
+                    1.0
+                };
+                Record::new(Key::new(text(&format!("{n:03}"))), direction(n, scale))
+            })
+            .collect();
+        collection.upsert(&records).await.unwrap();
+        if metric != Metric::Cosine {
+            let short = Record::new(Key::new(text("short")), direction(1, 1e-9));
+            let refused = collection.upsert(&[short]).await.unwrap_err();
+            assert!(refused.to_string().contains("0.000062"), "{refused}");
+        }
+        for scale in [1.0, 1e-9] {
+            let asked = direction(20, scale);
+            let leg = Leg::dense(asked, Filter::everything(), 10);
+            let found = collection.search(&leg).await.unwrap();
+            let score = |record: &Record| {
+                let pairs = || asked.iter().zip(record.vector.iter());
+                let dot: f64 = pairs().map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+                let length =
+                    |v: &[f32]| v.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+                match metric {
+                    Metric::Dot => dot,
+                    Metric::Cosine => dot / length(&asked) / length(&record.vector),
+                    _ => -pairs()
+                        .map(|(a, b)| f64::from(a - b).powi(2))
+                        .sum::<f64>()
+                        .sqrt(),
+                }
+            };
+            let mut best: Vec<f64> = records.iter().map(score).collect();
+            best.sort_by(|a, b| b.total_cmp(a));
+            for (hit, best) in found.hits.iter().zip(&best) {
+                assert!(
+                    (hit.score - best).abs() <= 1e-5 * best.abs().max(1e-9),
+                    "{metric} {scale}"
+                );
+            }
+            assert_eq!(found.hits.len(), 10);
+        }
+        store.drop_collection(&name("c")).await.unwrap();
+    }
+}
+
+async fn more_fields_than_a_row_holds(ground: Ground) {
+    use shelfward_core::{Field, FieldKind, MetadataKey};
+    let store = ground.store().await;
+    let with = |fields: usize, kind: FieldKind| {
+        plain("c").with_fields((0..fields).map(|n| {
+            let key = MetadataKey::new(&format!("k{n}")).unwrap();
+            Field::new(key, kind)
+        }))
+    };
+    for (kind, fields) in [(FieldKind::Integer, 960), (FieldKind::Text, 425)] {
+        let collection = store.ensure(&with(fields, kind)).await.unwrap();
+        let value = |n: i64| match kind {
+            FieldKind::Integer => n.to_string(),
+            _ => format!("\"{}\"", "x".repeat(200)),
+        };
+        let members: Vec<String> = (0..fields)
+            .map(|n| format!("\"k{n}\":{}", value(i64::try_from(n).unwrap())))
+            .collect();
+        let metadata = Metadata::from_json(&format!("{{{}}}", members.join(","))).unwrap();
+        let record = Record::new(Key::new(text("1")), [1.0, 0.0, 0.0, 0.0]).with_metadata(metadata);
+        collection.upsert(&[record]).await.unwrap();
+        store.drop_collection(&name("c")).await.unwrap();
+        let refused = store.ensure(&with(fields + 60, kind)).await.unwrap_err();
+        assert!(
+            matches!(refused.kind(), ErrorKind::Limit { .. }),
+            "{refused}"
+        );
+    }
 }

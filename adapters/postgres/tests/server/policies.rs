@@ -105,6 +105,23 @@ async fn a_reader_reads_within_a_scope_and_nothing_beside(ground: Ground) {
         .unwrap();
     reads_within_a_scope(&ground).await;
     // The one that writes owns the table, and sees all.
+    // Another reader takes nothing from the first.
+    let other = format!(
+        "CREATE ROLE {0}_other; GRANT {0}_other TO {0}",
+        ground.name()
+    );
+    ground.sql(&other).await;
+    let other = Reader::new(Identifier::new(&format!("{}_other", ground.name())).unwrap());
+    adapter
+        .enable_row_level_security(&name("c"), &other)
+        .await
+        .unwrap();
+    reads_within_a_scope(&ground).await;
+    let gone = format!(
+        "DROP OWNED BY {0}_other CASCADE; DROP ROLE {0}_other",
+        ground.name()
+    );
+    ground.sql(&gone).await;
     let all = writing.open(&name("c")).await.unwrap();
     assert_eq!(
         all.count(&Filter::everything()).await.unwrap().exact(),

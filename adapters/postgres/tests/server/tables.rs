@@ -19,6 +19,11 @@ tests!(
     an_old_extension,
     nothing_is_made_by_looking,
     dropped_and_made_anew,
+    a_field_declared_over_other_kinds,
+    a_handle_of_before_a_field_was_declared,
+    names_that_end_as_those_of_indexes,
+    an_operator_that_somebody_put_in_the_way,
+    ensure_waits_for_nobody_where_all_is_made,
 );
 
 fn options(ground: &Ground) -> PostgresOptions {
@@ -87,20 +92,20 @@ async fn what_a_table_lacks_is_named(ground: Ground) {
     let schema = ground.schema();
     for (harm, named) in [
         (
-            "DROP INDEX {schema}.shelfward_c_f2",
+            "DROP INDEX {schema}.shelfward__c_f2",
             "the index gin (f2_groups)",
         ),
         (
-            "DROP INDEX {schema}.shelfward_c_unit",
+            "DROP INDEX {schema}.shelfward__c_unit",
             "the index btree (f0_tenant, f1_source)",
         ),
         (
-            "DROP INDEX {schema}.shelfward_c_hnsw",
+            "DROP INDEX {schema}.shelfward__c_hnsw",
             "the index hnsw (embedding vector_cosine_ops)",
         ),
         (
             "ALTER TABLE {schema}.shelfward_c DROP COLUMN f3_weight",
-            "the column f3_weight (double precision)",
+            "the column f3_weight (double precision, generated)",
         ),
         (
             "ALTER TABLE {schema}.shelfward_c DROP COLUMN words",
@@ -302,4 +307,168 @@ async fn dropped_and_made_anew(ground: Ground) {
         store.ensure(&plain("d")).await.unwrap().spec().fields.len(),
         0
     );
+}
+
+/// A collection that is open for undeclared keys.
+fn open_spec(fields: &[(&str, FieldKind)]) -> shelfward_core::CollectionSpec {
+    let fields = fields
+        .iter()
+        .map(|(key, kind)| Field::new(MetadataKey::new(key).unwrap(), *kind));
+    plain("c").with_open_fields(true).with_fields(fields)
+}
+
+fn holding(key: &str, value: &str) -> Vec<shelfward_core::Record> {
+    let metadata = format!(r#"{{"{key}":{value}}}"#);
+    let metadata = shelfward_core::Metadata::from_json(&metadata).unwrap();
+    let key = shelfward_core::Key::new(crate::ground::text("1"));
+    vec![shelfward_core::Record::new(key, [1.0, 0.0, 0.0, 0.0]).with_metadata(metadata)]
+}
+
+/// Values, kinds, and whether a record that holds the value may be declared so.
+const DECLARED: [(&str, FieldKind, bool); 14] = [
+    ("1.5", FieldKind::Integer, false),
+    ("2.0", FieldKind::Integer, true),
+    ("2", FieldKind::Integer, true),
+    (r#""2""#, FieldKind::Integer, false),
+    (r#"["a"]"#, FieldKind::Text, false),
+    ("true", FieldKind::Text, false),
+    (r#""a""#, FieldKind::TextList, true),
+    ("[1,2]", FieldKind::TextList, false),
+    ("[]", FieldKind::TextList, true),
+    ("9007199254740993", FieldKind::Float, false),
+    ("1e300", FieldKind::Float, true),
+    ("7", FieldKind::Float, true),
+    ("1", FieldKind::Bool, false),
+    ("false", FieldKind::Bool, true),
+];
+
+async fn a_field_declared_over_other_kinds(ground: Ground) {
+    let store = ground.store().await;
+    for (value, kind, may) in DECLARED {
+        let collection = store.ensure(&open_spec(&[])).await.unwrap();
+        let records = holding("k", value);
+        collection.upsert(&records).await.unwrap();
+        let declared = store.ensure(&open_spec(&[("k", kind)])).await;
+        assert_eq!(declared.is_ok(), may, "{value} as {kind:?}");
+        match declared {
+            Ok(declared) => {
+                let filter = format!(r#"{{"k":{{"$exists":{}}}}}"#, value != "[]");
+                let filter = Filter::from_json(&filter).unwrap();
+                assert_eq!(
+                    declared.count(&filter).await.unwrap().exact(),
+                    Some(1),
+                    "{value}"
+                );
+            }
+            Err(refused) => {
+                assert!(matches!(refused.kind(), ErrorKind::Invalid(_)), "{refused}");
+                assert!(refused.to_string().contains("records hold k"), "{refused}");
+            }
+        }
+        store.drop_collection(&name("c")).await.unwrap();
+    }
+}
+
+async fn a_handle_of_before_a_field_was_declared(ground: Ground) {
+    let store = ground.store().await;
+    for (value, kind, may) in DECLARED {
+        let before = store.ensure(&open_spec(&[])).await.unwrap();
+        ground
+            .store()
+            .await
+            .ensure(&open_spec(&[("k", kind)]))
+            .await
+            .unwrap();
+        let written = before.upsert(&holding("k", value)).await;
+        assert_eq!(written.is_ok(), may, "{value} as {kind:?}");
+        if let Err(refused) = written {
+            assert!(
+                matches!(refused.kind(), ErrorKind::Metadata(_)),
+                "{refused}"
+            );
+        }
+        store.drop_collection(&name("c")).await.unwrap();
+    }
+}
+
+async fn names_that_end_as_those_of_indexes(ground: Ground) {
+    let store = ground.store().await;
+    let by_hand = ground.store_with("manage_schema=false").await;
+    let all = [
+        "kb_words", "kb_hnsw", "kb_unit", "kb_pkey", "kb", "kb_f2", "kb_text",
+    ];
+    for collection in all {
+        store.ensure(&spec(collection)).await.unwrap();
+    }
+    for collection in all {
+        // Each has every index of its own.
+        by_hand.open(&name(collection)).await.unwrap();
+    }
+}
+
+async fn an_operator_that_somebody_put_in_the_way(ground: Ground) {
+    let url = database(&ground).await;
+    let store = shelfward_core::Store::new(shelfward_postgres::connect(&url).await.unwrap());
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 6, 1)).await.unwrap();
+    let mut inside =
+        sqlx::PgConnection::connect_with(&url.split('?').next().unwrap().parse().unwrap())
+            .await
+            .unwrap();
+    for shadow in [
+        "CREATE FUNCTION public.yes(text[], text[]) RETURNS boolean LANGUAGE sql RETURN true",
+        "CREATE OPERATOR public.&& (LEFTARG = text[], RIGHTARG = text[], FUNCTION = public.yes)",
+        "CREATE OPERATOR public.@> (LEFTARG = text[], RIGHTARG = text[], FUNCTION = public.yes)",
+        "CREATE FUNCTION public.cardinality(text[]) RETURNS integer LANGUAGE sql RETURN 1",
+        "CREATE FUNCTION public.unnest(text[]) RETURNS SETOF text LANGUAGE sql AS \
+         $$ SELECT 'nobody' $$",
+    ] {
+        sqlx::raw_sql(shadow).execute(&mut inside).await.unwrap();
+    }
+    for filter in [
+        r#"{"groups":{"$in":["nobody"]}}"#,
+        r#"{"groups":{"$all":["all","nobody"]}}"#,
+        r#"{"groups":{"$gt":"team:9"}}"#,
+    ] {
+        let filter = Filter::from_json(filter).unwrap();
+        assert_eq!(
+            collection.count(&filter).await.unwrap().exact(),
+            Some(0),
+            "{filter}"
+        );
+    }
+    let deleted = collection
+        .delete(&[source("t", "a", 1, 1)[0].key.clone()])
+        .await;
+    assert_eq!(deleted.unwrap().exact(), Some(1));
+    sqlx::Connection::close(inside).await.unwrap();
+    store.close().await.unwrap();
+}
+
+async fn ensure_waits_for_nobody_where_all_is_made(ground: Ground) {
+    let store = ground.store_with("statement_timeout_ms=3000").await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 3, 1)).await.unwrap();
+    let mut writer = ground.connection().await;
+    let open = format!(
+        "BEGIN; UPDATE {0}.shelfward_c SET body = 'open'; SELECT count(*) FROM {0}.shelfward_c",
+        ground.schema()
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(open))
+        .execute(&mut writer)
+        .await
+        .unwrap();
+    store.ensure(&spec("c")).await.unwrap();
+    // One that has to change the table gives up before those behind it do.
+    let more = Field::new(MetadataKey::new("lang").unwrap(), FieldKind::Text);
+    let wider = spec("c").with_fields([more]);
+    let late = store.ensure(&wider).await.unwrap_err();
+    assert!(matches!(late.kind(), ErrorKind::Timeout(_)), "{late}");
+    collection.upsert(&source("t", "b", 3, 1)).await.unwrap();
+    sqlx::raw_sql("ROLLBACK")
+        .execute(&mut writer)
+        .await
+        .unwrap();
+    sqlx::Connection::close(writer).await.unwrap();
+    store.ensure(&wider).await.unwrap();
 }

@@ -8,7 +8,7 @@ use shelfward_core::ErrorKind;
 /// bytes. It is shown in double quotes, so a keyword is a name like any other.
 ///
 /// Everything that this crate formats into a statement is one of these, a number or a quoted
-/// [`literal`]; everything else is bound.
+/// literal; everything else is bound.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identifier(String);
 

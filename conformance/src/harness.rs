@@ -52,7 +52,13 @@ pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> Exit
         prepare(store, known_gaps).map(Prepared::run)
     };
     ended.unwrap_or_else(|problem| {
-        note(&format!("the suite could not begin: {problem}"));
+        let mut why = problem.to_string();
+        let mut source = problem.source();
+        while let Some(under) = source {
+            why.push_str(&format!(": {under}"));
+            source = under.source();
+        }
+        note(&format!("the suite could not begin: {why}"));
         ExitCode::from(2)
     })
 }

@@ -14,6 +14,15 @@ pub(crate) fn cargo() -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(root());
+    // What cargo tells the program that it runs is about that program. Build scripts that look at it
+    // would build again what a plain cargo has built, each time.
+    let about_this =
+        |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(about_this) {
+            command.env_remove(name);
+        }
+    }
     command
 }
 

@@ -36,8 +36,17 @@ const OF_THE_CONNECTION: [&str; 5] = [
     "application_name",
 ];
 
+/// How a URL is written.
+const FORM: &str = "the URL is written postgres://user:password@host:port/database?option=value";
+
 fn parse(url: &str) -> std::result::Result<(PgConnectOptions, PostgresOptions), ErrorKind> {
     let (place, query) = url.split_once('?').unwrap_or((url, ""));
+    if !["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| place.starts_with(scheme))
+    {
+        return Err(invalid(FORM));
+    }
     let mut options = PostgresOptions::default();
     let mut of_the_connection = Vec::new();
     let mut seen = Vec::new();
@@ -58,9 +67,7 @@ fn parse(url: &str) -> std::result::Result<(PgConnectOptions, PostgresOptions), 
     let connection = PgConnectOptions::from_str(&url).map_err(|error| {
         let told = Fail::Engine(error);
         match told {
-            Fail::Engine(sqlx::Error::Configuration(_)) => invalid(
-                "the URL is written postgres://user:password@host:port/database?option=value",
-            ),
+            Fail::Engine(sqlx::Error::Configuration(_)) => invalid(FORM),
             _ => ErrorKind::Engine,
         }
     })?;
@@ -148,6 +155,8 @@ mod tests {
             "postgres://u:canary@h/d?statement_timeout_ms=-1",
             "postgres://u:canary@h:port/d",
             "postgres://u:canary@h/d?sslmode=canary",
+            "mysql://u:canary@h/d",
+            "canary",
         ] {
             let refused = refused(parse(url).unwrap_err());
             let shown = format!("{refused} {refused:?}");

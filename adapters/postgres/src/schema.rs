@@ -58,10 +58,14 @@ impl Names {
     }
 }
 
-/// The statements that make what all collections share.
+/// The statement that makes the schema. It needs the right to do so even where there is one.
+pub(crate) fn own_schema(names: &Names) -> String {
+    format!("CREATE SCHEMA IF NOT EXISTS {}", names.schema())
+}
+
+/// The statements that make what all collections share in the schema.
 pub(crate) fn shared(names: &Names) -> Vec<String> {
     vec![
-        format!("CREATE SCHEMA IF NOT EXISTS {}", names.schema()),
         format!(
             "CREATE TABLE IF NOT EXISTS {} (name text COLLATE \"C\" PRIMARY KEY, \
              generation bigint NOT NULL, spec text NOT NULL, settings text NOT NULL)",

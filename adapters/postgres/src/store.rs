@@ -10,6 +10,7 @@ use shelfward_core::{
 use sqlx::Row as _;
 use sqlx::postgres::{PgConnectOptions, PgPool};
 
+use crate::binds::{Bind, Binds, Statement};
 use crate::capabilities::{MAX_WIDTH, capabilities};
 use crate::collection::{Opened, PostgresCollection};
 use crate::error::{Fail, Job, corrupt};
@@ -108,6 +109,9 @@ impl PostgresStore {
             let extension = Extension::assumed(&crate::Identifier::new("public")?);
             let mut statements =
                 vec!["CREATE EXTENSION IF NOT EXISTS vector SCHEMA public".to_owned()];
+            if names.schema().as_str() != "public" {
+                statements.push(schema::own_schema(&names));
+            }
             statements.extend(schema::shared(&names));
             statements.extend(schema::table(&names, spec, &settings, &extension));
             let indexes = schema::indexes(&names, spec, &settings, &extension);
@@ -469,7 +473,12 @@ impl Work for Create {
         if settings.index == VectorIndex::HnswHalf && !extension.has_half() {
             settings.index = VectorIndex::None;
         }
-        if !self.is_prepared(transaction).await? {
+        let (has_schema, is_prepared) = self.prepared(transaction).await?;
+        if !has_schema {
+            let own = schema::own_schema(&self.names);
+            transaction.define(&own).await?;
+        }
+        if !is_prepared {
             let shared = schema::shared(&self.names).join(";");
             transaction.define(&shared).await?;
         }
@@ -526,20 +535,21 @@ impl Work for Create {
 }
 
 impl Create {
-    /// Whether what all collections share is there, so that a role that may not make it can go on.
-    async fn is_prepared(&self, transaction: &mut Transaction<'_>) -> Job<bool> {
-        let mut binds = crate::binds::Binds::default();
-        let registry = binds.add(crate::binds::Bind::Text(self.names.registry()));
+    /// Whether the schema is there, and what all collections share in it: a role that may not make
+    /// them goes on where they are.
+    async fn prepared(&self, transaction: &mut Transaction<'_>) -> Job<(bool, bool)> {
+        let mut binds = Binds::default();
+        let schema = binds.add(Bind::Text(self.names.schema().as_str().to_owned()));
+        let registry = binds.add(Bind::Text(self.names.registry()));
         let texts = format!("{}(jsonb)", self.names.texts());
-        let texts = binds.add(crate::binds::Bind::Text(texts));
+        let texts = binds.add(Bind::Text(texts));
         let sql = format!(
-            "SELECT to_regclass({registry}) IS NOT NULL AND to_regprocedure({texts}) IS NOT NULL"
+            "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = {schema}), \
+             to_regclass({registry}) IS NOT NULL AND to_regprocedure({texts}) IS NOT NULL"
         );
-        let rows = transaction
-            .rows(&crate::binds::Statement { sql, binds })
-            .await?;
+        let rows = transaction.rows(&Statement { sql, binds }).await?;
         let row = rows.first().ok_or(ErrorKind::Engine)?;
-        Ok(row.try_get(0)?)
+        Ok((row.try_get(0)?, row.try_get(1)?))
     }
 
     fn why_not_made(&self, fail: Fail) -> Fail {

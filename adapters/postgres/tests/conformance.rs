@@ -1,6 +1,7 @@
 //! The conformance suite on the server at `DATABASE_URL`, which every handle connects to by itself.
 //! All that a run makes lies in a schema of its own.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -27,6 +28,9 @@ struct Url {
 impl Url {
     fn parse(url: &str) -> Option<Self> {
         let (before, rest) = url.split_once("://")?;
+        if !matches!(before, "postgres" | "postgresql") {
+            return None;
+        }
         let (credentials, place) = rest.rsplit_once('@')?;
         let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
         let end = place.find(['/', '?']).unwrap_or(place.len());
@@ -148,10 +152,12 @@ fn main() -> ExitCode {
         return not_run("postgres", "DATABASE_URL is not set");
     }
     let Some(url) = Url::parse(&url) else {
-        return not_run(
-            "postgres",
-            "DATABASE_URL is no URL of the form postgres://user:password@host/database",
+        let form = "postgres://user:password@host/database";
+        let _ = writeln!(
+            std::io::stderr(),
+            "DATABASE_URL is no URL of the form {form}"
         );
+        return ExitCode::from(2);
     };
     let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let clock = clock.map_or(0, |now| now.as_millis()) % 0xfff_ffff;

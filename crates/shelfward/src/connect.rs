@@ -1,5 +1,7 @@
 #[cfg(any(feature = "sqlite", feature = "hnsw"))]
-use shelfward_core::{ErrorKind, Operation, VectorStore};
+use shelfward_core::VectorStore;
+#[cfg(any(feature = "sqlite", feature = "hnsw", feature = "postgres"))]
+use shelfward_core::{ErrorKind, Operation};
 use shelfward_core::{Store, StoreError};
 
 /// The schemes that there are, with the cargo feature of each.
@@ -142,6 +144,7 @@ async fn postgres(url: &str, rest: &str) -> Result<Store, ConnectError> {
             expected: "postgres://user:password@host:port/database?option=value",
         });
     }
+    in_a_runtime()?;
     Ok(Store::new(shelfward_postgres::connect(url).await?))
 }
 
@@ -153,12 +156,25 @@ async fn postgres(_: &str, _: &str) -> Result<Store, ConnectError> {
     })
 }
 
+/// What the adapters' own calls need: they would panic without it.
+#[cfg(any(feature = "sqlite", feature = "hnsw", feature = "postgres"))]
+fn in_a_runtime() -> Result<(), ConnectError> {
+    if tokio::runtime::Handle::try_current().is_ok() {
+        return Ok(());
+    }
+    let right =
+        "this store works in a Tokio runtime; call from a task of one, as under #[tokio::main]";
+    let invalid = ErrorKind::Invalid(right.to_owned());
+    Err(StoreError::new(Operation::Connect, invalid).into())
+}
+
 /// Opens files away from the tasks of the runtime, which they would hold up.
 #[cfg(any(feature = "sqlite", feature = "hnsw"))]
 async fn opened<S: VectorStore + 'static>(
     rest: &str,
     open: fn(&str) -> shelfward_core::Result<S>,
 ) -> Result<Store, ConnectError> {
+    in_a_runtime()?;
     let rest = rest.to_owned();
     match tokio::task::spawn_blocking(move || open(&rest)).await {
         Ok(opened) => Ok(Store::new(opened?)),
@@ -197,6 +213,30 @@ mod tests {
             while let Some(error) = shown {
                 assert!(!error.to_string().contains("hunter2"), "{error}");
                 shown = error.source();
+            }
+        }
+    }
+
+    #[test]
+    fn outside_a_runtime_it_says_what_it_needs() {
+        let urls = [
+            #[cfg(feature = "sqlite")]
+            "sqlite::memory:",
+            #[cfg(feature = "hnsw")]
+            "hnsw::memory:",
+            #[cfg(feature = "postgres")]
+            "postgres://localhost/db",
+            "memory:",
+        ];
+        for url in urls {
+            let connected = std::pin::pin!(connect(url));
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            match connected.poll(&mut context) {
+                std::task::Poll::Ready(Err(error)) => {
+                    assert!(error.to_string().contains("Tokio"), "{url}: {error}");
+                }
+                std::task::Poll::Ready(Ok(store)) => assert_eq!(store.kind(), "memory"),
+                std::task::Poll::Pending => panic!("{url} waits"),
             }
         }
     }

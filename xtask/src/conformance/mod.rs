@@ -95,13 +95,20 @@ fn run_all(options: &Options) -> Result<Ended, String> {
                 .to_owned(),
         );
     }
-    let outcomes = stores
-        .iter()
-        .map(|store| harness::run(store, options))
-        .collect::<Result<Vec<_>, _>>()?;
-    write_files(options, &outcomes)?;
+    let (mut outcomes, mut failures) = (Vec::new(), Vec::new());
+    for store in &stores {
+        match harness::run(store, options) {
+            Ok(outcome) => outcomes.push(outcome),
+            // What the others showed is worth having, too.
+            Err(why) => failures.push(why),
+        }
+    }
     if !prints_json(options) {
         show::table(&outcomes);
+    }
+    write_files(options, &outcomes)?;
+    if !failures.is_empty() {
+        return Err(failures.join("\n"));
     }
     ended(&outcomes, !options.stores.is_empty())
 }

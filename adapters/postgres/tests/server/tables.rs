@@ -24,6 +24,7 @@ tests!(
     names_that_end_as_those_of_indexes,
     an_operator_that_somebody_put_in_the_way,
     ensure_waits_for_nobody_where_all_is_made,
+    a_role_that_may_create_in_its_schema_alone,
 );
 
 fn options(ground: &Ground) -> PostgresOptions {
@@ -471,4 +472,17 @@ async fn ensure_waits_for_nobody_where_all_is_made(ground: Ground) {
         .unwrap();
     sqlx::Connection::close(writer).await.unwrap();
     store.ensure(&wider).await.unwrap();
+}
+
+async fn a_role_that_may_create_in_its_schema_alone(ground: Ground) {
+    let (role, schema) = (ground.name(), ground.schema());
+    let make = format!(
+        "CREATE ROLE {role} LOGIN PASSWORD 'of-the-role'; GRANT USAGE, CREATE ON SCHEMA {schema} TO {role}"
+    );
+    ground.sql(&make).await;
+    let url = by_role(&ground).replace("manage_schema=false", "");
+    let store = shelfward_core::Store::new(shelfward_postgres::connect(&url).await.unwrap());
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 2, 1)).await.unwrap();
+    assert!(store.drop_collection(&name("c")).await.unwrap());
 }

@@ -85,7 +85,7 @@ fn words(n: usize) -> String {
 }
 
 async fn too_many(context: Context) -> Checked {
-    let collection = holding(&context, &[("a", &words(1_100)), ("b", "word9999")]).await?;
+    let collection = holding(&context, &[("b", "word9999"), ("a", &words(1_100))]).await?;
     let leg = leg(&collection, "word", Match::Any, true, org()?)?;
     let answer = collection.search(&leg).await;
     let scoring = collection.capabilities().lexical.map(|l| l.scoring);

@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, Count, Cursor, Expected, Filter,
-    Found, Include, Key, Leg, MetadataPatch, NarrowFilter, Page, Record, Replaced, Result,
-    StoredRecord, VectorStore, async_trait,
+    Capabilities, Collection, CollectionName, CollectionSpec, Result, VectorStore, async_trait,
 };
 
 use crate::faulty::Kept;
@@ -139,73 +137,12 @@ impl VectorStore for Counted<Arc<dyn VectorStore>> {
     }
 }
 
-#[async_trait]
 impl Layer for Counted<Arc<dyn Collection>> {
     fn behind(&self) -> &Arc<dyn Collection> {
         &self.behind
     }
 
-    async fn upsert(&self, records: &[Record]) -> Result<()> {
-        self.called().upsert(records).await
-    }
-
-    async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        self.called().delete(keys).await
-    }
-
-    async fn search(&self, leg: &Leg) -> Result<Found> {
-        self.called().search(leg).await
-    }
-
-    async fn fetch(
-        &self,
-        keys: &[Key],
-        within: &Filter,
-        include: Include,
-    ) -> Result<Vec<Option<StoredRecord>>> {
-        self.called().fetch(keys, within, include).await
-    }
-
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        self.called().replace(selector, with).await
-    }
-
-    async fn replace_if(
-        &self,
-        selector: &NarrowFilter,
-        with: &[Record],
-        expected: &Expected,
-    ) -> Result<Option<Replaced>> {
-        self.called().replace_if(selector, with, expected).await
-    }
-
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
-        self.called().delete_matching(selector).await
-    }
-
-    async fn delete_all(&self) -> Result<Count> {
-        self.called().delete_all().await
-    }
-
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
-        self.called().update_metadata(selector, patch).await
-    }
-
-    async fn scan(
-        &self,
-        filter: &Filter,
-        after: Option<&Cursor>,
-        limit: usize,
-        include: Include,
-    ) -> Result<Page> {
-        self.called().scan(filter, after, limit, include).await
-    }
-
-    async fn count(&self, filter: &Filter) -> Result<Count> {
-        self.called().count(filter).await
+    fn called(&self) -> &Arc<dyn Collection> {
+        Counted::called(self)
     }
 }

@@ -20,6 +20,11 @@ pub trait Layer: Send + Sync {
     /// The collection behind.
     fn behind(&self) -> &Arc<dyn Collection>;
 
+    /// The collection behind, for a call of it: what a layer overrides that looks at every call.
+    fn called(&self) -> &Arc<dyn Collection> {
+        self.behind()
+    }
+
     fn spec(&self) -> &CollectionSpec {
         self.behind().spec()
     }
@@ -29,15 +34,15 @@ pub trait Layer: Send + Sync {
     }
 
     async fn upsert(&self, records: &[Record]) -> Result<()> {
-        self.behind().upsert(records).await
+        self.called().upsert(records).await
     }
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        self.behind().delete(keys).await
+        self.called().delete(keys).await
     }
 
     async fn search(&self, leg: &Leg) -> Result<Found> {
-        self.behind().search(leg).await
+        self.called().search(leg).await
     }
 
     /// Two searches of this layer, not of the one behind.
@@ -52,11 +57,11 @@ pub trait Layer: Send + Sync {
         within: &Filter,
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
-        self.behind().fetch(keys, within, include).await
+        self.called().fetch(keys, within, include).await
     }
 
     async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        self.behind().replace(selector, with).await
+        self.called().replace(selector, with).await
     }
 
     async fn replace_if(
@@ -65,15 +70,15 @@ pub trait Layer: Send + Sync {
         with: &[Record],
         expected: &Expected,
     ) -> Result<Option<Replaced>> {
-        self.behind().replace_if(selector, with, expected).await
+        self.called().replace_if(selector, with, expected).await
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
-        self.behind().delete_matching(selector).await
+        self.called().delete_matching(selector).await
     }
 
     async fn delete_all(&self) -> Result<Count> {
-        self.behind().delete_all().await
+        self.called().delete_all().await
     }
 
     async fn update_metadata(
@@ -81,7 +86,7 @@ pub trait Layer: Send + Sync {
         selector: &NarrowFilter,
         patch: &MetadataPatch,
     ) -> Result<Count> {
-        self.behind().update_metadata(selector, patch).await
+        self.called().update_metadata(selector, patch).await
     }
 
     async fn scan(
@@ -91,11 +96,11 @@ pub trait Layer: Send + Sync {
         limit: usize,
         include: Include,
     ) -> Result<Page> {
-        self.behind().scan(filter, after, limit, include).await
+        self.called().scan(filter, after, limit, include).await
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {
-        self.behind().count(filter).await
+        self.called().count(filter).await
     }
 
     fn write_order(&self) -> Option<WriteOrder> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 use shelfward_core::{ErrorKind, Operation, Result, StoreError};
 use sqlx::postgres::PgConnectOptions;
 
-use crate::error::Fail;
+use crate::error::{FORM, kind_of};
 use crate::identifier::Identifier;
 use crate::{PostgresOptions, PostgresStore, VectorIndex};
 
@@ -36,9 +36,6 @@ const OF_THE_CONNECTION: [&str; 5] = [
     "application_name",
 ];
 
-/// How a URL is written.
-const FORM: &str = "the URL is written postgres://user:password@host:port/database?option=value";
-
 fn parse(url: &str) -> std::result::Result<(PgConnectOptions, PostgresOptions), ErrorKind> {
     let (place, query) = url.split_once('?').unwrap_or((url, ""));
     if !["postgres://", "postgresql://"]
@@ -64,13 +61,8 @@ fn parse(url: &str) -> std::result::Result<(PgConnectOptions, PostgresOptions), 
     }
     options.check()?;
     let url = format!("{place}?{}", of_the_connection.join("&"));
-    let connection = PgConnectOptions::from_str(&url).map_err(|error| {
-        let told = Fail::Engine(error);
-        match told {
-            Fail::Engine(sqlx::Error::Configuration(_)) => invalid(FORM),
-            _ => ErrorKind::Engine,
-        }
-    })?;
+    let connection =
+        PgConnectOptions::from_str(&url).map_err(|error| kind_of(error, Duration::ZERO))?;
     Ok((connection, options))
 }
 

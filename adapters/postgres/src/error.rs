@@ -94,10 +94,12 @@ impl Fail {
         }
     }
 
-    /// Whether the server undid the transaction for the sake of another one.
-    pub(crate) fn is_undone_for_another(&self) -> bool {
+    /// Whether nothing was done for a reason that the next attempt need not meet: the connection went
+    /// away, or the server undid it for the sake of another one.
+    pub(crate) fn may_be_tried_again(&self) -> bool {
         // serialization_failure, deadlock_detected, and a plan that became stale under us.
-        matches!(self.code().as_deref(), Some("40001" | "40P01" | "0A000"))
+        let undone = matches!(self.code().as_deref(), Some("40001" | "40P01" | "0A000"));
+        undone || self.is_connection_lost()
     }
 
     pub(crate) fn is_code(&self, code: &str) -> bool {
@@ -157,7 +159,12 @@ impl Fail {
     }
 }
 
-fn kind_of(error: sqlx::Error, waited: Duration) -> ErrorKind {
+/// How a URL is written.
+pub(crate) const FORM: &str =
+    "the URL is written postgres://user:password@host:port/database?option=value";
+
+/// The kind of a failure of the driver's or the server's.
+pub(crate) fn kind_of(error: sqlx::Error, waited: Duration) -> ErrorKind {
     let invalid = |what: &str| ErrorKind::Invalid(what.to_owned());
     let code = match &error {
         sqlx::Error::Database(error) => error.code().map(|code| code.into_owned()),
@@ -170,9 +177,7 @@ fn kind_of(error: sqlx::Error, waited: Duration) -> ErrorKind {
             return ErrorKind::Corrupt("a row is not as this store writes it");
         }
         sqlx::Error::Configuration(_) => {
-            return invalid(
-                "the URL is written postgres://user:password@host:port/database?option=value",
-            );
+            return invalid(FORM);
         }
         _ => None,
     };

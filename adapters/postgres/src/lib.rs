@@ -9,6 +9,7 @@ mod collection;
 mod config;
 mod connect;
 mod copy;
+mod definitions;
 mod error;
 mod extension;
 mod filter_translation;

@@ -118,8 +118,9 @@ impl Server {
             if let Ok(Ok(())) = asked.await {
                 return Ok(held);
             }
-            // Ends with the connections that are dead: a new one is asked, too, and fails by itself.
-            held.give_up();
+            // Closed as it is dropped. This ends with the connections that are dead: a new one is
+            // asked, too, and fails by itself.
+            drop(held);
         }
     }
 
@@ -152,12 +153,7 @@ impl Server {
         let mut attempt = 1;
         loop {
             match self.read_once(statement, attempt > 1).await {
-                Err(fail)
-                    if attempt < ATTEMPTS
-                        && (fail.is_connection_lost() || fail.is_undone_for_another()) =>
-                {
-                    attempt += 1;
-                }
+                Err(fail) if attempt < ATTEMPTS && fail.may_be_tried_again() => attempt += 1,
                 answer => return answer,
             }
         }
@@ -190,8 +186,6 @@ impl Held {
             _ => drop(self.0.take()),
         }
     }
-
-    fn give_up(self) {}
 }
 
 impl Drop for Held {

@@ -151,8 +151,7 @@ impl Server {
                 Ok(answer) => return Ok(answer),
                 Err(fail) => fail,
             };
-            let again = fail.is_connection_lost() || fail.is_undone_for_another();
-            if attempt == ATTEMPTS || !again || stop.check().is_err() {
+            if attempt == ATTEMPTS || !fail.may_be_tried_again() || stop.check().is_err() {
                 return Err((fail, attempt));
             }
             // Two that undid each other do not meet again at once.

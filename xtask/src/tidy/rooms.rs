@@ -44,6 +44,7 @@ const BESIDE: [(&str, &[&str]); 4] = [
         "postgres",
         &[
             "collection",
+            "definitions",
             "server",
             "transaction",
             "locks",

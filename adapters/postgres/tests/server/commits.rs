@@ -93,24 +93,19 @@ async fn through(ground: &Ground) -> (Store, Between) {
 }
 
 async fn cut_before_the_commit_it_is_done_again(ground: Ground) {
-    let (store, between) = through(&ground).await;
-    let collection = store.ensure(&spec("c")).await.unwrap();
-    collection.upsert(&source("t", "a", 3, 1)).await.unwrap();
-    between.next(BEFORE);
-    let replaced = collection
-        .replace(&of_source("t", "a"), &source("t", "a", 5, 2))
-        .await;
-    assert_eq!(replaced.unwrap().removed.exact(), Some(3));
-    assert_eq!(between.mode.load(Ordering::SeqCst), PASS, "it was cut");
-    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![2], 5));
+    replaced_though_cut(&ground, BEFORE).await;
 }
 
 async fn cut_behind_the_commit_it_is_found_done(ground: Ground) {
-    let (store, between) = through(&ground).await;
+    // Done again, it would have removed five.
+    replaced_though_cut(&ground, BEHIND).await;
+}
+
+async fn replaced_though_cut(ground: &Ground, cut: u8) {
+    let (store, between) = through(ground).await;
     let collection = store.ensure(&spec("c")).await.unwrap();
     collection.upsert(&source("t", "a", 3, 1)).await.unwrap();
-    between.next(BEHIND);
-    // Done again, it would have removed five.
+    between.next(cut);
     let replaced = collection
         .replace(&of_source("t", "a"), &source("t", "a", 5, 2))
         .await;

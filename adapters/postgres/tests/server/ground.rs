@@ -110,6 +110,15 @@ impl Ground {
         self.with_schema(&url, options)
     }
 
+    /// The URL of the test's own role, whose password is `of-the-role`.
+    pub(crate) fn url_by_role(&self, options: &str) -> String {
+        let change = |parts: &mut Parts| {
+            self.name().clone_into(&mut parts.user);
+            "of-the-role".clone_into(&mut parts.password);
+        };
+        self.url_as(change, options)
+    }
+
     pub(crate) async fn store(&self) -> Store {
         self.store_with("").await
     }

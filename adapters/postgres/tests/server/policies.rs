@@ -58,11 +58,7 @@ async fn filed(store: &Store) -> LibraryIndex {
 }
 
 fn by_role(ground: &Ground, options: &str) -> String {
-    let change = |parts: &mut crate::ground::Parts| {
-        parts.user = ground.name().to_owned();
-        parts.password = "of-the-role".to_owned();
-    };
-    ground.url_as(change, &format!("manage_schema=false&{options}"))
+    ground.url_by_role(&format!("manage_schema=false&{options}"))
 }
 
 async fn role(ground: &Ground) {

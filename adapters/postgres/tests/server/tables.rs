@@ -44,17 +44,9 @@ async fn made_by_hand(ground: &Ground) {
         .await;
 }
 
-fn by_role(ground: &Ground) -> String {
-    let change = |parts: &mut crate::ground::Parts| {
-        parts.user = ground.name().to_owned();
-        parts.password = "of-the-role".to_owned();
-    };
-    ground.url_as(change, "manage_schema=false")
-}
-
 async fn by_hand_without_any_right_to_make_tables(ground: Ground) {
     made_by_hand(&ground).await;
-    let store = shelfward_postgres::connect(&by_role(&ground))
+    let store = shelfward_postgres::connect(&ground.url_by_role("manage_schema=false"))
         .await
         .unwrap();
     let store = shelfward_core::Store::new(store);
@@ -480,7 +472,7 @@ async fn a_role_that_may_create_in_its_schema_alone(ground: Ground) {
         "CREATE ROLE {role} LOGIN PASSWORD 'of-the-role'; GRANT USAGE, CREATE ON SCHEMA {schema} TO {role}"
     );
     ground.sql(&make).await;
-    let url = by_role(&ground).replace("manage_schema=false", "");
+    let url = ground.url_by_role("");
     let store = shelfward_core::Store::new(shelfward_postgres::connect(&url).await.unwrap());
     let collection = store.ensure(&spec("c")).await.unwrap();
     collection.upsert(&source("t", "a", 2, 1)).await.unwrap();

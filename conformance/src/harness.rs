@@ -1,6 +1,7 @@
 //! The suite as the tests of an adapter's crate.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +29,7 @@ use crate::sweep::sweep;
 /// | `SHELFWARD_CONFORMANCE_CASE` | only cases whose id begins so |
 /// | `SHELFWARD_CONFORMANCE_SEED` | the seed of the random cases |
 /// | `SHELFWARD_CONFORMANCE_REPORT` | writes the report to this file, as JSON |
+/// | `SHELFWARD_CONFORMANCE_REPORTS` | writes the report into this folder, as JSON, named after the store |
 /// | `SHELFWARD_CONFORMANCE_PROGRESS` | `1`: a line of JSON on stderr for each case that ends |
 /// | `SHELFWARD_CONFORMANCE_LIST` | `1`: prints the ids of the cases and runs none |
 /// | `SHELFWARD_CONFORMANCE_SWEEP` | `1`: removes what crashed runs left on the store, prints what, and runs no case |
@@ -96,7 +98,7 @@ pub fn not_run(store: &str, why: &str) -> ExitCode {
         return listed(ids);
     }
     note(&format!("{store}: not run: {why}"));
-    if !written(&NotRun::new(store, why)) || flag("SWEEP") || child_place().is_some() {
+    if !written(store, &NotRun::new(store, why)) || flag("SWEEP") || child_place().is_some() {
         return ExitCode::from(2);
     }
     let trials = ids.into_iter().map(|id| {
@@ -146,17 +148,20 @@ fn listed(ids: Vec<String>) -> ExitCode {
     }
 }
 
-/// Writes a report where one is asked for. Whether nothing went wrong.
-fn written(report: &impl serde::Serialize) -> bool {
-    let Some(file) = var("REPORT") else {
-        return true;
-    };
-    let json = serde_json::to_vec_pretty(report).map_err(std::io::Error::from);
-    let done = json.and_then(|json| std::fs::write(file, json));
-    if let Err(problem) = &done {
-        note(&format!("the report could not be written: {problem}"));
+/// Writes a report of this store wherever one is asked for. Whether nothing went wrong.
+fn written(store: &str, report: &impl serde::Serialize) -> bool {
+    let in_folder = |folder| PathBuf::from(folder).join(format!("{store}.json"));
+    let file = var("REPORT").map(PathBuf::from);
+    let files = file.into_iter().chain(var("REPORTS").map(in_folder));
+    let mut well = true;
+    for file in files {
+        let json = serde_json::to_vec_pretty(report).map_err(std::io::Error::from);
+        if let Err(problem) = json.and_then(|json| std::fs::write(file, json)) {
+            note(&format!("the report could not be written: {problem}"));
+            well = false;
+        }
     }
-    done.is_ok()
+    well
 }
 
 /// The cases that the environment selects.
@@ -287,7 +292,7 @@ impl Prepared {
             return ExitCode::from(130);
         }
         let silent = report.silent_groups();
-        if !written(&report) {
+        if !written(&report.store, &report) {
             return ExitCode::from(2);
         }
         // A group that asked nothing proves nothing, which is no success.

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use clap::Args;
 use comfy_table::{Table, presets};
+use tempfile::TempDir;
 
-use crate::conformance::{PAGE, page};
+use crate::conformance::{PAGE, REPORTS, page};
 use crate::run::{cargo, output, root, shared};
 use crate::stores::{Live, Store};
 use crate::{Ended, golden, tidy};
@@ -44,6 +45,8 @@ struct State {
     tests: Tests,
     /// The server that tests of adapters use. Dropping it ends one of our own.
     postgres: Option<Live>,
+    /// Where the suites, which are tests, wrote what they found. Dropping it removes them.
+    reports: Option<TempDir>,
 }
 
 impl State {
@@ -84,13 +87,7 @@ const STEPS: [(&str, Run); 14] = [
         ]))
     }),
     ("stores: postgres", start_postgres),
-    ("tests", |state| {
-        let mut command = cargo();
-        command
-            .args(["test", "--no-fail-fast", "--features", OFF_BY_DEFAULT])
-            .envs(state.variables());
-        counted(&mut command, &mut state.tests)
-    }),
+    ("tests", tests),
     ("features", |_| features()),
     ("example: quickstart", |_| example("library_quickstart")),
     ("example: library", |_| example("library")),
@@ -101,7 +98,7 @@ const STEPS: [(&str, Run); 14] = [
         _ => Step::Failed("see its findings above".to_owned()),
     }),
     ("conformance, docs/stores.md", |state| {
-        stores_page(state.variables())
+        stores_page(state.reports.as_ref())
     }),
     ("golden cases", |_| golden_cases()),
     ("cargo-deny", |_| deny()),
@@ -247,6 +244,20 @@ fn before(line: &str, word: &str) -> u64 {
         .unwrap_or(0)
 }
 
+/// Runs every test, and keeps the reports of the suites among them.
+fn tests(state: &mut State) -> Step {
+    let reports = match tempfile::tempdir() {
+        Ok(folder) => state.reports.insert(folder).path().to_owned(),
+        Err(e) => return Step::Failed(e.to_string()),
+    };
+    let mut command = cargo();
+    command
+        .args(["test", "--no-fail-fast", "--features", OFF_BY_DEFAULT])
+        .envs(state.variables())
+        .env(REPORTS, reports);
+    counted(&mut command, &mut state.tests)
+}
+
 /// Each feature of the facade builds alone, and so does none.
 fn features() -> Step {
     let manifest =
@@ -278,12 +289,14 @@ fn features() -> Step {
     Step::Passed
 }
 
+/// Runs an example as the tests have built it: with all packages and the same features, nothing is
+/// built again.
 fn example(name: &str) -> Step {
     quiet(cargo().args([
         "run",
         "--quiet",
-        "--package",
-        "shelfward",
+        "--features",
+        OFF_BY_DEFAULT,
         "--example",
         name,
     ]))
@@ -305,9 +318,13 @@ fn start_postgres(state: &mut State) -> Step {
     }
 }
 
-fn stores_page(variables: Vec<(&'static str, String)>) -> Step {
+/// Reads the page against what the suites found, as tests among the others.
+fn stores_page(reports: Option<&TempDir>) -> Step {
+    let Some(reports) = reports else {
+        return Step::Failed("the tests left no reports".to_owned());
+    };
     let there = std::fs::read_to_string(root().join(PAGE)).unwrap_or_default();
-    match page(variables) {
+    match page(reports.path()) {
         Ok(page) if page == there => Step::Passed,
         Ok(_) => Step::Failed(format!(
             "{PAGE} is not what the suite finds; run `cargo xtask conformance --update-docs`"

@@ -3,10 +3,12 @@
 mod harness;
 mod show;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use shelfward_conformance::report::{NotRun, Outcome, StoresPage, html, junit, stores_markdown};
+
+pub(crate) use harness::REPORTS;
 
 use crate::Ended;
 use crate::run::root;
@@ -52,9 +54,6 @@ pub(crate) struct Options {
         conflicts_with_all = ["list", "groups", "case", "seed", "json", "html", "junit", "update_docs"]
     )]
     sweep: bool,
-    /// What the harnesses find live servers by, beside their environment.
-    #[arg(skip)]
-    variables: Vec<(&'static str, String)>,
 }
 
 /// The page that `--update-docs` writes.
@@ -163,16 +162,12 @@ fn write_files(options: &Options, outcomes: &[Outcome]) -> Result<(), String> {
     Ok(())
 }
 
-/// The page of stores as it would be written now. What it says of stores that were not run is what it
-/// says already: nobody looked whether it is still so.
-pub(crate) fn page(variables: Vec<(&'static str, String)>) -> Result<String, String> {
-    let options = Options {
-        variables,
-        ..Options::default()
-    };
+/// The page of stores as it would be written of the reports in a folder. What it says of stores that
+/// were not run is what it says already: nobody looked whether it is still so.
+pub(crate) fn page(reports: &Path) -> Result<String, String> {
     let outcomes = chosen(&[])?
         .iter()
-        .map(|store| harness::run(store, &options))
+        .map(|store| harness::reported(store, reports))
         .collect::<Result<Vec<_>, _>>()?;
     show::table(&outcomes);
     let mut reports = outcomes.iter().filter_map(Outcome::ran);

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod benchmark;
 pub mod material;
 pub mod options;
 pub mod process;

@@ -3,10 +3,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use shelfward_core::{
-    Collection, CollectionName, CollectionSpec, Key, Metadata, Metric, Record, Result, Store, Text,
-    VectorStore,
+    Collection, CollectionName, CollectionSpec, ErrorKind, Key, Metadata, Metric, Record, Result,
+    Store, StoreError, Text, VectorStore,
 };
 use tokio::sync::OnceCell;
 
@@ -154,15 +155,38 @@ impl Context {
         self.0.open_filters.get_or_try_init(make).await.cloned()
     }
 
+    /// Whether the store answers nothing any more: neither of two calls that ask for nothing.
+    pub(crate) async fn is_gone(&self) -> bool {
+        let silent = |error: &StoreError| {
+            matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Timeout(_))
+        };
+        let asked = async {
+            let adapter = self.adapter().await?;
+            match adapter.health().await {
+                Err(error) if silent(&error) => adapter.list().await.map(|_| ()),
+                _ => Ok(()),
+            }
+        };
+        match tokio::time::timeout(PATIENCE_FOR_A_SIGN, asked).await {
+            Ok(answered) => answered.is_err_and(|error| silent(&error)),
+            Err(_) => true,
+        }
+    }
+
     /// Removes all that the run made, and answers what is left.
     pub(crate) async fn clean_up(&self) -> Vec<String> {
         let made = std::mem::take(&mut *self.0.made.lock().unwrap_or_else(PoisonError::into_inner));
-        let adapter = self.adapter().await;
+        // Each call would wait in vain.
+        let adapter = if self.is_gone().await {
+            None
+        } else {
+            self.adapter().await.ok()
+        };
         let mut left = Vec::new();
         for name in made {
             let dropped = match &adapter {
-                Ok(adapter) => adapter.drop_collection(&name).await.is_ok(),
-                Err(_) => false,
+                Some(adapter) => adapter.drop_collection(&name).await.is_ok(),
+                None => false,
             };
             if !dropped {
                 left.push(name.to_string());
@@ -174,6 +198,9 @@ impl Context {
         left
     }
 }
+
+/// How long a store is waited for when it is asked whether it is there.
+const PATIENCE_FOR_A_SIGN: Duration = Duration::from_secs(15);
 
 /// What a run can do with a store.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,7 @@ use crate::gaps::KnownGaps;
 use crate::process::{Processes, child_place, serve_child};
 use crate::report::{CaseReport, NotRun};
 use crate::store::StoreUnderTest;
-use crate::suite::{DEFAULT_SEED, Selection, Suite};
+use crate::suite::{DEFAULT_SEED, GONE, Selection, Suite};
 use crate::sweep::sweep;
 
 /// Runs the suite on a store, every case as its own test named `group/case`.
@@ -323,6 +323,9 @@ fn stopped_by_the_user(runtime: &Runtime) -> watch::Receiver<bool> {
 }
 
 fn outcome(report: &CaseReport) -> Result<(), Failed> {
+    if report.message == GONE {
+        return Err(format!("not run: {GONE}").into());
+    }
     if report.as_expected() {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! Running cases on a store.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use shelfward_core::{Capabilities, CollectionName, CollectionSpec, Metric, Result};
@@ -64,7 +65,12 @@ pub struct Suite {
     gaps: KnownGaps,
     context: Context,
     cases: Vec<Arc<Case>>,
+    /// Whether a case found that the store answers nothing any more.
+    gone: AtomicBool,
 }
+
+/// Why a case was not run where the store went away.
+pub(crate) const GONE: &str = "the store answers nothing any more";
 
 impl Suite {
     /// Every case, without a store: for listing.
@@ -123,6 +129,7 @@ impl Suite {
             gaps,
             context,
             cases,
+            gone: AtomicBool::new(false),
         })
     }
 
@@ -146,7 +153,11 @@ impl Suite {
         let begun = Instant::now();
         let info = case.info();
         let gap = self.gaps.of(&info.id);
-        let skipped = info.not_run(&self.capabilities, self.context.ground());
+        let skipped = match self.gone.load(Ordering::Relaxed) {
+            // Hundreds of cases, each waiting for its end, would tell nothing more.
+            true => Some(GONE),
+            false => info.not_run(&self.capabilities, self.context.ground()),
+        };
         let found = match skipped {
             Some(why) => Err(Finding::new(Verdict::NotRun, why)),
             None => self.found(case).await,
@@ -160,11 +171,17 @@ impl Suite {
             None if (info.needs)(&self.capabilities) => Verdict::Honours,
             None => Verdict::Refuses,
         };
+        let expected = gap
+            .filter(|_| skipped != Some(GONE))
+            .map_or(by_itself, |gap| gap.verdict);
+        if verdict == Verdict::Errors && verdict != expected && self.context.is_gone().await {
+            self.gone.store(true, Ordering::Relaxed);
+        }
         CaseReport {
             id: info.id.clone(),
             group: info.group().to_owned(),
             verdict,
-            expected: gap.map_or(by_itself, |gap| gap.verdict),
+            expected,
             message,
             known_gap: gap.map(|gap| gap.reason.clone()),
             millis: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -231,7 +248,7 @@ async fn capabilities(context: &Context) -> Result<Capabilities> {
 mod tests {
     use std::sync::Mutex;
 
-    use shelfward_core::{VectorStore, async_trait};
+    use shelfward_core::{Collection, ErrorKind, Operation, StoreError, VectorStore, async_trait};
 
     use super::*;
 
@@ -256,6 +273,81 @@ mod tests {
             *self.torn_down.lock().unwrap() += 1;
             Ok(())
         }
+    }
+
+    /// A store whose server went away.
+    struct Gone;
+
+    fn unavailable<T>() -> Result<T> {
+        Err(StoreError::new(Operation::Health, ErrorKind::Unavailable))
+    }
+
+    #[async_trait]
+    impl VectorStore for Gone {
+        fn kind(&self) -> &'static str {
+            "gone"
+        }
+
+        fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
+            shelfward_memory::MemoryStore::default().capabilities(spec)
+        }
+
+        async fn create(&self, _: &CollectionSpec) -> Result<()> {
+            unavailable()
+        }
+
+        async fn open(&self, _: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+            unavailable()
+        }
+
+        async fn list(&self) -> Result<Vec<CollectionName>> {
+            unavailable()
+        }
+
+        async fn drop_collection(&self, _: &CollectionName) -> Result<bool> {
+            panic!("nobody answers, so nothing is asked")
+        }
+
+        async fn health(&self) -> Result<()> {
+            unavailable()
+        }
+
+        async fn close(&self) -> Result<()> {
+            unavailable()
+        }
+    }
+
+    #[async_trait]
+    impl StoreUnderTest for Gone {
+        fn name(&self) -> &'static str {
+            "gone"
+        }
+
+        async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+            Ok(Arc::new(Self))
+        }
+    }
+
+    #[tokio::test]
+    async fn where_the_store_went_away_one_case_says_so_and_the_others_are_not_run() {
+        let suite = Suite::new(
+            Arc::new(Gone),
+            KnownGaps::default(),
+            &Selection::default().groups(["eq"]),
+            1,
+        );
+        let report = suite.await.unwrap().run_all().await;
+        let (first, others) = report.cases.split_first().unwrap();
+        assert_eq!(first.verdict, Verdict::Errors);
+        assert!(!others.is_empty());
+        for case in others {
+            assert_eq!((case.verdict, &*case.message), (Verdict::NotRun, GONE));
+        }
+        assert_eq!(report.unexpected().count(), 1);
+        assert!(
+            !report.left_behind.is_empty(),
+            "what it may have made is named"
+        );
     }
 
     async fn suite_of(store: Arc<Watched>, case: Case) -> Suite {

@@ -16,6 +16,9 @@ impl Opened {
     pub(crate) async fn check_table(&self, indexes_too: bool) -> Job<()> {
         let (there, on) = self.described().await?;
         let spec = &self.entry.spec;
+        if there.is_empty() {
+            return Err(gone(&self.names.bare_table(&spec.name)).into());
+        }
         let mut lacking = Vec::new();
         let mut expected = vec![
             ("part".to_owned(), "text".to_owned()),
@@ -51,7 +54,7 @@ impl Opened {
             return Ok(());
         }
         Err(ErrorKind::Invalid(format!(
-            "the table {} lacks {}; run the statements of schema_sql that make them",
+            "the table {} lacks {}; add them as schema_sql writes them, a column by ALTER TABLE … ADD COLUMN",
             self.names.bare_table(&spec.name),
             lacking.join(", ")
         ))
@@ -90,6 +93,13 @@ impl Opened {
         }
         Ok((columns, on))
     }
+}
+
+/// A collection is recorded, and somebody dropped its table.
+pub(crate) fn gone(table: &str) -> ErrorKind {
+    ErrorKind::Invalid(format!(
+        "the collection's table {table} is gone; restore it, or drop the collection and make it anew"
+    ))
 }
 
 /// Without the extension's schema, which the server names or leaves out by the search path, and

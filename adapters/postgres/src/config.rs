@@ -59,7 +59,8 @@ pub struct PostgresOptions {
     pub max_connections: u32,
     /// How long a call waits for a connection. Default 5 s.
     pub connect_timeout: Duration,
-    /// How long one statement may take; zero is without end. Default 30 s.
+    /// How long one statement may take. Default 30 s. Zero is without end, and sends no settings when it
+    /// connects, as poolers want it: the role has to carry `plan_cache_mode = force_custom_plan` then.
     pub statement_timeout: Duration,
 }
 

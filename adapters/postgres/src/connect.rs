@@ -36,6 +36,15 @@ const OF_THE_CONNECTION: [&str; 5] = [
     "application_name",
 ];
 
+const SSL_MODES: [&str; 6] = [
+    "disable",
+    "allow",
+    "prefer",
+    "require",
+    "verify-ca",
+    "verify-full",
+];
+
 fn parse(url: &str) -> std::result::Result<(PgConnectOptions, PostgresOptions), ErrorKind> {
     let (place, query) = url.split_once('?').unwrap_or((url, ""));
     if !["postgres://", "postgresql://"]
@@ -53,6 +62,10 @@ fn parse(url: &str) -> std::result::Result<(PgConnectOptions, PostgresOptions), 
             return Err(invalid("an option is given twice; give each once"));
         }
         seen.push(name);
+        if name == "sslmode" && !SSL_MODES.contains(&value) {
+            let modes = SSL_MODES.join(", ");
+            return Err(invalid(&format!("sslmode takes one of {modes}")));
+        }
         if OF_THE_CONNECTION.contains(&name) {
             of_the_connection.push(pair);
         } else {
@@ -72,8 +85,8 @@ fn set(
     value: &str,
 ) -> std::result::Result<(), ErrorKind> {
     match name {
-        "schema" => options.schema = Identifier::new(value)?,
-        "table_prefix" => options.table_prefix = Identifier::new(value)?,
+        "schema" => options.schema = identifier(value, "schema")?,
+        "table_prefix" => options.table_prefix = identifier(value, "table_prefix")?,
         "manage_schema" => options.manage_schema = truth(value, "manage_schema")?,
         "index" => {
             options.index = match value {
@@ -83,12 +96,15 @@ fn set(
                 _ => return Err(invalid("index takes hnsw, hnsw_half or none")),
             }
         }
-        "m" => options.m = number(value, "m")?,
-        "ef_construction" => options.ef_construction = number(value, "ef_construction")?,
-        "ef_search" => options.ef_search = number(value, "ef_search")?,
-        "text_search" => options.text_search = Some(Identifier::new(value)?),
+        "m" => options.m = small(value, "m")?,
+        "ef_construction" => options.ef_construction = small(value, "ef_construction")?,
+        "ef_search" => options.ef_search = small(value, "ef_search")?,
+        "text_search" => options.text_search = Some(identifier(value, "text_search")?),
         "row_level_security" => options.row_level_security = truth(value, "row_level_security")?,
-        "max_connections" => options.max_connections = number(value, "max_connections")?,
+        "max_connections" => {
+            let most = number(value, "max_connections")?;
+            options.max_connections = most.try_into().unwrap_or(u32::MAX);
+        }
         "connect_timeout_ms" => {
             options.connect_timeout = Duration::from_millis(number(value, "connect_timeout_ms")?);
         }
@@ -112,8 +128,24 @@ fn truth(value: &str, name: &str) -> std::result::Result<bool, ErrorKind> {
     (value.parse()).map_err(|_| invalid(&format!("{name} takes true or false")))
 }
 
-fn number<N: FromStr>(value: &str, name: &str) -> std::result::Result<N, ErrorKind> {
-    (value.parse()).map_err(|_| invalid(&format!("{name} takes a number, and a smaller one")))
+/// A number too large for its option becomes the largest there is, which the check of all options
+/// refuses with what would be right.
+fn number(value: &str, name: &str) -> std::result::Result<u64, ErrorKind> {
+    if value.is_empty() || !value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(invalid(&format!("{name} takes a whole number")));
+    }
+    Ok(value.parse().unwrap_or(u64::MAX))
+}
+
+fn small(value: &str, name: &str) -> std::result::Result<u16, ErrorKind> {
+    Ok(number(value, name)?.try_into().unwrap_or(u16::MAX))
+}
+
+fn identifier(value: &str, name: &str) -> std::result::Result<Identifier, ErrorKind> {
+    Identifier::new(value).map_err(|kind| match kind {
+        ErrorKind::Invalid(why) => invalid(&format!("{name}: {why}")),
+        other => other,
+    })
 }
 
 fn invalid(what: &str) -> ErrorKind {
@@ -132,6 +164,45 @@ mod tests {
         assert_eq!(options.schema.as_str(), "app");
         assert_eq!(options.index, VectorIndex::HnswHalf);
         assert_eq!(options.ef_search, 40);
+    }
+
+    #[test]
+    fn a_value_that_an_option_does_not_take_is_told_with_the_options_name_and_what_it_takes() {
+        for (option, told) in [
+            (
+                "schema=App",
+                "schema: a name in the database is 1 to 63 lower-case",
+            ),
+            (
+                "table_prefix=9",
+                "table_prefix: a name in the database is 1 to 63 lower-case",
+            ),
+            (
+                "sslmode=foo",
+                "sslmode takes one of disable, allow, prefer, require",
+            ),
+            ("ef_search=100000", "ef_search is 1 to 1000"),
+            (
+                "ef_search=99999999999999999999999",
+                "ef_search is 1 to 1000",
+            ),
+            ("ef_search=1.5", "ef_search takes a whole number"),
+            ("m=", "m takes a whole number"),
+            ("max_connections=+5", "max_connections takes a whole number"),
+            (
+                "max_connections=4294967296",
+                "max_connections is 1 to 10000",
+            ),
+            (
+                "statement_timeout_ms=99999999999999999999",
+                "statement_timeout_ms is at most",
+            ),
+            ("manage_schema=yes", "manage_schema takes true or false"),
+        ] {
+            let refused = parse(&format!("postgres://u@h/d?{option}")).unwrap_err();
+            let shown = refused.to_string();
+            assert!(shown.contains(told), "{option}: {shown}");
+        }
     }
 
     #[test]

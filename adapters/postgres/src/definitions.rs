@@ -6,6 +6,7 @@ use sqlx::Row as _;
 use crate::VectorIndex;
 use crate::binds::{Bind, Binds, Statement};
 use crate::capabilities::MAX_WIDTH;
+use crate::catalog::gone;
 use crate::error::{Fail, Job};
 use crate::extension::{Extension, Facts};
 use crate::locks::{self, Lock, of_collection, of_tables};
@@ -96,6 +97,10 @@ impl Work for Create {
             Some(entry) => {
                 let serves = entry.spec.check_serves(&self.spec);
                 serves.map_err(ErrorKind::from)?;
+                if !self.has_table(transaction).await? {
+                    let table = self.names.bare_table(&self.spec.name);
+                    return Err(gone(&table).into());
+                }
                 let first = entry.spec.fields.len();
                 if !entry.spec.lacking(&self.spec).is_empty() {
                     // No writer goes on by the old spec while the new fields are filled.
@@ -149,6 +154,14 @@ impl Create {
         let rows = transaction.rows(&Statement { sql, binds }).await?;
         let row = rows.first().ok_or(ErrorKind::Engine)?;
         Ok((row.try_get(0)?, row.try_get(1)?))
+    }
+
+    async fn has_table(&self, transaction: &mut Transaction<'_>) -> Job<bool> {
+        let mut binds = Binds::default();
+        let table = binds.add(Bind::Text(self.names.table(&self.spec.name)));
+        let sql = format!("SELECT to_regclass({table}) IS NOT NULL");
+        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        Ok(rows.first().ok_or(ErrorKind::Engine)?.try_get(0)?)
     }
 
     fn why_not_made(&self, fail: Fail) -> Fail {

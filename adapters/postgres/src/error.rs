@@ -147,9 +147,13 @@ impl Fail {
             Self::Engine(sqlx::Error::Database(_)) => {
                 self.code().map(|code| format!("SQLSTATE {code}"))
             }
-            Self::Engine(sqlx::Error::Io(error)) => {
-                Some(format!("the connection failed: {}", error.kind()))
-            }
+            Self::Engine(sqlx::Error::Io(error)) => Some(match error.raw_os_error() {
+                // A look-up that fails comes without a code of the system's, and with no kind of its own.
+                None if error.kind().to_string() == "uncategorized error" => {
+                    "the host's name could not be looked up".to_owned()
+                }
+                _ => format!("the connection failed: {}", error.kind()),
+            }),
             Self::Engine(sqlx::Error::Tls(_)) => Some("TLS could not be agreed on".to_owned()),
             Self::Engine(sqlx::Error::Protocol(_)) => {
                 Some("the connection ended or spoke another protocol".to_owned())
@@ -197,7 +201,9 @@ pub(crate) fn kind_of(error: sqlx::Error, waited: Duration) -> ErrorKind {
             "larger than the server takes: a filter, a row that does not fit into a page, or the words \
                  of a text",
         ),
-        Some("22021" | "22P05") => invalid("a text that the database cannot hold"),
+        Some("22021" | "22P05") => {
+            invalid("a text holds U+0000, which PostgreSQL stores in none; leave it out")
+        }
         Some("57P01" | "57P02" | "57P03" | "53300" | "53200" | "53000") => ErrorKind::Unavailable,
         Some(code) if code.starts_with("08") => ErrorKind::Unavailable,
         Some(code) if code.starts_with("22") || code.starts_with("23") => {

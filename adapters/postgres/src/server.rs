@@ -1,8 +1,10 @@
 //! The connections to a server.
 
+use std::io;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
+use shelfward_core::ErrorKind;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, Postgres};
@@ -62,6 +64,10 @@ impl Server {
         match first.await {
             // It may end as it likes.
             Ok(Ok(first)) => drop(first.close().await),
+            Ok(Err(error)) if lacks_a_file(&error, &connection) => {
+                let what = "sslrootcert, sslcert or sslkey names a file that cannot be read";
+                return Err(ErrorKind::Invalid(what.to_owned()).into());
+            }
             Ok(Err(error)) => return Err(error.into()),
             Err(_) => return Err(Fail::Silent(options.connect_timeout)),
         }
@@ -174,6 +180,13 @@ impl Server {
     }
 }
 
+/// Whether it was no server that failed: over TCP, only files of certificates can be missing.
+fn lacks_a_file(error: &sqlx::Error, connection: &PgConnectOptions) -> bool {
+    let by_socket = connection.get_socket().is_some() || connection.get_host().starts_with('/');
+    let missing = [io::ErrorKind::NotFound, io::ErrorKind::PermissionDenied];
+    !by_socket && matches!(error, sqlx::Error::Io(error) if missing.contains(&error.kind()))
+}
+
 /// A connection that is closed where nobody put it back: one that was dropped in the middle of
 /// something may be in the middle of a transaction.
 pub(crate) struct Held(Option<PoolConnection<Postgres>>);
@@ -237,5 +250,20 @@ pub(crate) async fn within<T>(
             Ok(answered) => Ok(answered?),
             Err(_) => Err(Fail::Silent(patience)),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_missing_is_no_server_that_is() {
+        let of = |kind: io::ErrorKind| sqlx::Error::Io(kind.into());
+        let tcp = PgConnectOptions::new_without_pgpass().host("db.internal");
+        let socket = PgConnectOptions::new_without_pgpass().socket("/run/postgresql");
+        assert!(lacks_a_file(&of(io::ErrorKind::NotFound), &tcp));
+        assert!(!lacks_a_file(&of(io::ErrorKind::ConnectionRefused), &tcp));
+        assert!(!lacks_a_file(&of(io::ErrorKind::NotFound), &socket));
     }
 }

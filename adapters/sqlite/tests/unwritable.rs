@@ -11,6 +11,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use shelfward_core::{ErrorKind, Store, StoreError};
@@ -45,6 +46,10 @@ fn another_user(folder: &Path, case: &str) -> (Child, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     rights(home.path(), 0o755);
     let program = home.path().join("test");
+    // A process that begins elsewhere while the copy is written holds it open for a moment, and what is
+    // open for writing cannot be run.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let mut process = Command::new(program);
     process.args(["--exact", "as_another_user", "--nocapture"]);

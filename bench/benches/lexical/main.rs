@@ -1,10 +1,5 @@
 //! Lexical search beside its peers, in one process and on one thread.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a benchmark reports"
-)]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails ends")]
 
 mod ours;
@@ -13,9 +8,9 @@ mod rows;
 
 use std::process::ExitCode;
 
+use shelfward_bench::benchmark::{begun, measured};
 use shelfward_bench::material::paragraphs;
-use shelfward_bench::options::Options;
-use shelfward_bench::report::{Report, machine};
+use shelfward_bench::report::Report;
 
 /// How many documents an answer holds.
 const TOP_K: usize = 10;
@@ -34,34 +29,11 @@ const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 9] = [
 ];
 
 fn main() -> ExitCode {
-    let options = match Options::read(&GROUPS.map(|(name, _)| name)) {
-        Ok(options) => options,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::from(2);
-        }
-    };
-    let (paragraphs, material) = paragraphs().unwrap();
-    let mut report = Report {
-        benchmark: "lexical".to_owned(),
-        material: format!("documents made from {material}"),
-        machine: machine(),
-        rounds: options.rounds,
-        checked: 0,
-        rows: Vec::new(),
-        growth: Vec::new(),
-    };
-    let run = rows::Run::new(&options, &paragraphs);
-    for (name, measure) in GROUPS {
-        if options.wants(name) {
-            eprintln!("lexical: {name}");
-            measure(&run, &mut report);
-        }
-    }
-    if options.json {
-        println!("{}", serde_json::to_string_pretty(&report).unwrap());
-    } else {
-        print!("{}", report.tables());
-    }
-    ExitCode::SUCCESS
+    begun(&GROUPS.map(|(name, _)| name), |options| {
+        let (paragraphs, material) = paragraphs().unwrap();
+        let material = format!("documents made from {material}");
+        let run = &rows::Run::new(options, &paragraphs);
+        let groups = GROUPS.map(|(name, rows)| (name, move |report: &mut _| rows(run, report)));
+        measured("lexical", material, options, groups)
+    })
 }

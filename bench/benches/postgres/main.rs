@@ -1,10 +1,6 @@
 //! The Postgres adapter beside hand-written SQL on the same server and the same table.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a benchmark reports"
-)]
+#![expect(clippy::print_stderr, reason = "a benchmark says what it lacks")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails ends")]
 
 mod by_hand;
@@ -16,8 +12,8 @@ mod rows;
 
 use std::process::ExitCode;
 
-use shelfward_bench::options::Options;
-use shelfward_bench::report::{Report, machine};
+use shelfward_bench::benchmark::{begun, measured};
+use shelfward_bench::report::Report;
 
 use crate::place::Place;
 
@@ -37,47 +33,24 @@ const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 6] = [
 ];
 
 fn main() -> ExitCode {
-    let options = match Options::read(&GROUPS.map(|(name, _)| name)) {
-        Ok(options) => options,
-        Err(why) => {
-            eprintln!("{why}");
+    begun(&GROUPS.map(|(name, _)| name), |options| {
+        let Ok(url) = std::env::var("DATABASE_URL") else {
+            eprintln!(
+                "nothing was run: set DATABASE_URL to a PostgreSQL server with pgvector, as \
+                 postgres://user:password@127.0.0.1:5432/database"
+            );
             return ExitCode::from(2);
-        }
-    };
-    let Ok(url) = std::env::var("DATABASE_URL") else {
-        eprintln!(
-            "nothing was run: set DATABASE_URL to a PostgreSQL server with pgvector, as \
-             postgres://user:password@127.0.0.1:5432/database"
-        );
-        return ExitCode::from(2);
-    };
-    let place = match Place::new(&url) {
-        Ok(place) => place,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::from(1);
-        }
-    };
-    let mut report = Report {
-        benchmark: "postgres".to_owned(),
-        material: format!("vectors of {WIDTH} numbers in clusters, {}", place.server()),
-        machine: machine(),
-        rounds: options.rounds,
-        checked: 0,
-        rows: Vec::new(),
-        growth: Vec::new(),
-    };
-    let run = rows::Run::new(&options, &place);
-    for (name, measure) in GROUPS {
-        if options.wants(name) {
-            eprintln!("postgres: {name}");
-            measure(&run, &mut report);
-        }
-    }
-    if options.json {
-        println!("{}", serde_json::to_string_pretty(&report).unwrap());
-    } else {
-        print!("{}", report.tables());
-    }
-    ExitCode::SUCCESS
+        };
+        let place = match Place::new(&url) {
+            Ok(place) => place,
+            Err(why) => {
+                eprintln!("{why}");
+                return ExitCode::from(1);
+            }
+        };
+        let material = format!("vectors of {WIDTH} numbers in clusters, {}", place.server());
+        let run = &rows::Run::new(options, &place);
+        let groups = GROUPS.map(|(name, rows)| (name, move |report: &mut _| rows(run, report)));
+        measured("postgres", material, options, groups)
+    })
 }

@@ -84,7 +84,7 @@ impl Place {
     /// Loads a table without its graph, which is then made at once: row by row it takes many times as
     /// long.
     pub(crate) fn without_graph(&self, collection: &str, load: impl FnOnce()) {
-        let graph = format!("{}.\"shelfward_{collection}_hnsw\"", self.schema);
+        let graph = format!("{}.\"shelfward__{collection}_hnsw\"", self.schema);
         let made = self.ask(&format!("SELECT pg_get_indexdef('{graph}'::regclass)"));
         self.run(&format!("DROP INDEX {graph}"));
         load();

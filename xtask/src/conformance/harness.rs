@@ -13,24 +13,19 @@ use shelfward_conformance::report::{NotRun, Outcome};
 use super::Options;
 use crate::run::{cargo, output, watched};
 
-/// Prints the ids of the selected cases.
-pub(super) fn list(store: &str, options: &Options) -> Result<(), String> {
-    let status = test(store, options)
-        .env("SHELFWARD_CONFORMANCE_LIST", "1")
-        .status();
-    match status.map(|status| status.success()) {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(no_case(store, options)),
-        Err(e) => Err(e.to_string()),
-    }
+/// The ids of the selected cases.
+pub(super) fn list(store: &str, options: &Options) -> Result<Vec<String>, String> {
+    let mut command = test(store, options);
+    let listed = output(command.env("SHELFWARD_CONFORMANCE_LIST", "1"))
+        .map_err(|said| explained(store, &[said], options))?;
+    Ok(listed.lines().map(str::to_owned).collect())
 }
 
 /// The groups that a store's harness has, by the ids of its cases.
 fn groups(store: &str) -> Vec<String> {
-    let mut command = test(store, &Options::default());
-    let listed = output(command.env("SHELFWARD_CONFORMANCE_LIST", "1")).unwrap_or_default();
+    let listed = list(store, &Options::default()).unwrap_or_default();
     let mut groups: Vec<String> = listed
-        .lines()
+        .iter()
         .filter_map(|id| id.split_once('/'))
         .map(|(group, _)| group.to_owned())
         .collect();

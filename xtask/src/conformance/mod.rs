@@ -3,6 +3,7 @@
 mod harness;
 mod show;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -40,8 +41,8 @@ pub(crate) struct Options {
     /// Writes docs/stores.md from what was found.
     #[arg(long)]
     update_docs: bool,
-    /// Prints the ids of the cases and runs none.
-    #[arg(long)]
+    /// Prints the ids of the cases and runs none; with --json, as a list.
+    #[arg(long, conflicts_with_all = ["html", "junit", "update_docs"])]
     list: bool,
     /// Prints how many cases would be run and about how many calls they would send, and sends none.
     #[arg(long, conflicts_with_all = ["list", "sweep"])]
@@ -80,11 +81,21 @@ fn run_all(options: &Options) -> Result<Ended, String> {
     }
     if options.estimate {
         let estimate = harness::estimate(options)?;
-        return show::estimate(&stores, estimate, options).map(|()| Ended::Well);
+        match options.json {
+            Some(_) => write_json(options, &estimate)?,
+            None => show::estimate(&stores, estimate),
+        }
+        return Ok(Ended::Well);
     }
     if options.list {
         let store = stores.first().ok_or("there is no adapter")?;
-        return harness::list(store, options).map(|()| Ended::Well);
+        let ids = harness::list(store, options)?;
+        match options.json {
+            Some(_) => write_json(options, &ids)?,
+            // Whoever reads may have seen enough.
+            None => drop(writeln!(std::io::stdout(), "{}", ids.join("\n"))),
+        }
+        return Ok(Ended::Well);
     }
     if options.update_docs
         && !(options.groups.is_empty() && options.case.is_none() && options.stores.is_empty())
@@ -137,19 +148,25 @@ fn shows_enough(ran: usize, not_run: Option<&NotRun>, named: bool) -> Result<(),
     }
 }
 
-fn write_files(options: &Options, outcomes: &[Outcome]) -> Result<(), String> {
-    let write = |file: &PathBuf, text: String| {
-        std::fs::write(file, text)
-            .map_err(|e| format!("{} could not be written: {e}", file.display()))
+fn write(file: &Path, text: String) -> Result<(), String> {
+    std::fs::write(file, text).map_err(|e| format!("{} could not be written: {e}", file.display()))
+}
+
+/// Writes what is asked for as JSON to where it is asked for.
+fn write_json(options: &Options, what: &impl serde::Serialize) -> Result<(), String> {
+    let Some(file) = &options.json else {
+        return Ok(());
     };
-    if let Some(file) = &options.json {
-        let json = serde_json::to_string_pretty(outcomes).map_err(|e| e.to_string())?;
-        if prints_json(options) {
-            println!("{json}");
-        } else {
-            write(file, json)?;
-        }
+    let json = serde_json::to_string_pretty(what).map_err(|e| e.to_string())?;
+    if prints_json(options) {
+        println!("{json}");
+        return Ok(());
     }
+    write(file, json)
+}
+
+fn write_files(options: &Options, outcomes: &[Outcome]) -> Result<(), String> {
+    write_json(options, &outcomes)?;
     if let Some(file) = &options.html {
         write(file, html(outcomes))?;
     }

@@ -4,8 +4,6 @@ use comfy_table::{Table, presets};
 use shelfward_conformance::report::{Outcome, Report};
 use shelfward_conformance::{Estimate, Verdict};
 
-use super::{Options, prints_json};
-
 /// Prints the cases as expected by store and group, and every case that is not.
 pub(super) fn table(outcomes: &[Outcome]) {
     let reports: Vec<&Report> = outcomes.iter().filter_map(Outcome::ran).collect();
@@ -78,16 +76,7 @@ fn store(report: &Report) {
 const ROUND_TRIPS: [u64; 3] = [1, 10, 100];
 
 /// Prints what a run would send.
-pub(super) fn estimate(
-    stores: &[String],
-    estimate: Estimate,
-    options: &Options,
-) -> Result<(), String> {
-    if prints_json(options) {
-        let json = serde_json::to_string_pretty(&estimate).map_err(|e| e.to_string())?;
-        println!("{json}");
-        return Ok(());
-    }
+pub(super) fn estimate(stores: &[String], estimate: Estimate) {
     let (cases, calls) = (estimate.cases, estimate.calls);
     let each = if stores.len() > 1 { ", each" } else { "" };
     let stores = stores.join(", ");
@@ -96,5 +85,4 @@ pub(super) fn estimate(
         let seconds = calls.saturating_mul(millis).div_ceil(1_000);
         println!("  about {seconds} s where a call takes {millis} ms");
     }
-    Ok(())
 }

@@ -1,20 +1,25 @@
 //! How much a call reads.
 
 use shelfward_core::filter::key;
-use shelfward_core::{MetadataKey, MetadataPatch};
+use shelfward_core::{Leg, MetadataKey, MetadataPatch, Store};
 
-use crate::ground::{Ground, dense, of_source, of_tenant, source, spec, tests, text};
+use crate::ground::{Ground, dense, name, of_source, of_tenant, source, spec, tests, text};
 
 tests!(
     writes_of_a_source_read_no_other_rows,
-    answers_are_full_under_any_filter
+    answers_are_full_under_any_filter,
+    a_reader_of_little_is_answered_without_the_graph,
 );
+
+/// Ends the connections of a store: each has then told what it did. One that is kept may take ten seconds.
+async fn told(store: Store) {
+    store.close().await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
+}
 
 /// Scans of the whole table, and rows that were read by them, since the server last began to count.
 async fn read_whole(ground: &Ground) -> i64 {
     let table = format!("'{}.shelfward_c'::regclass", ground.schema());
-    // A connection tells the server what it did when it has been idle for a moment.
-    tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
     let sql = format!("SELECT coalesce(seq_scan, 0) FROM pg_stat_all_tables WHERE relid = {table}");
     ground.number(&sql).await
 }
@@ -44,6 +49,7 @@ async fn writes_of_a_source_read_no_other_rows(ground: Ground) {
     let of_tenant = of_tenant("t2").narrow().unwrap();
     let removed = collection.delete_matching(&of_tenant).await.unwrap();
     assert_eq!(removed.exact(), Some(2_000));
+    told(store).await;
     assert_eq!(
         read_whole(&ground).await,
         before,
@@ -52,7 +58,84 @@ async fn writes_of_a_source_read_no_other_rows(ground: Ground) {
     // One that does read it is seen.
     let whole = format!("SELECT count(meta) FROM {}.shelfward_c", ground.schema());
     assert_eq!(ground.number(&whole).await, 5_800);
+    tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
     assert!(read_whole(&ground).await > before);
+}
+
+/// How often a graph was walked, since the server last began to count.
+async fn walks(ground: &Ground) -> i64 {
+    let index = format!("'{}.shelfward__c_hnsw'::regclass", ground.schema());
+    let sql = format!("SELECT idx_scan FROM pg_stat_all_indexes WHERE indexrelid = {index}");
+    ground.number(&sql).await
+}
+
+/// Numbers that look drawn, and are the same each time.
+fn drawn(count: usize) -> impl FnMut() -> Vec<f32> {
+    let mut state = 7_u64;
+    move || {
+        let mut next = || {
+            state = (state.wrapping_mul(6_364_136_223_846_793_005))
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f32 / (1_u32 << 24) as f32 - 0.5
+        };
+        (0..count).map(|_| next()).collect()
+    }
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    product(a, b) / (product(a, a) * product(b, b)).sqrt()
+}
+
+/// By its own estimate the server would walk past four in five rows that the reader may not see, and
+/// find a part of what is nearest.
+async fn a_reader_of_little_is_answered_without_the_graph(ground: Ground) {
+    let store = ground.store().await;
+    let mut wide = spec("c");
+    wide.width = 16;
+    let collection = store.ensure(&wide).await.unwrap();
+    let schema = ground.schema();
+    // Made at once, a graph takes a part of the time.
+    let drop = format!("DROP INDEX {schema}.shelfward__c_hnsw");
+    ground.sql(&drop).await;
+    let mut vector = drawn(16);
+    let asked = vector();
+    let mut nearest = Vec::new();
+    for n in 0..150 {
+        let tenant = if n % 5 == 0 { "few" } else { "many" };
+        let mut records = source(tenant, &format!("s{n}"), 200, 1);
+        for record in &mut records {
+            let vector = vector();
+            if tenant == "few" {
+                nearest.push((cosine(&asked, &vector), record.key.clone()));
+            }
+            record.vector = vector.into();
+        }
+        collection.upsert(&records).await.unwrap();
+    }
+    let make = format!(
+        "CREATE INDEX shelfward__c_hnsw ON {schema}.shelfward_c USING hnsw (embedding vector_cosine_ops); \
+         ANALYZE {schema}.shelfward_c"
+    );
+    ground.sql(&make).await;
+    let leg = |filter, top_k| Leg::dense(asked.as_slice(), filter, top_k);
+    let found = collection.search(&leg(of_tenant("few"), 50)).await;
+    told(store).await;
+    assert_eq!(walks(&ground).await, 0, "walked for one in five");
+    nearest.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let nearest: Vec<_> = nearest.into_iter().take(50).map(|(_, key)| key).collect();
+    let found: Vec<_> = found.unwrap().hits.into_iter().map(|hit| hit.key).collect();
+    assert_eq!(found, nearest);
+    // For one who may see nearly all it is what the graph is for.
+    let store = ground.store().await;
+    let collection = store.open(&name("c")).await.unwrap();
+    let found = collection
+        .search(&leg(of_tenant("many"), 10))
+        .await
+        .unwrap();
+    assert_eq!(found.hits.len(), 10);
+    told(store).await;
+    assert_eq!(walks(&ground).await, 1, "walks for one who sees nearly all");
 }
 
 /// A few rows far from the query, beyond all that a walk through the graph looks at.

@@ -19,6 +19,7 @@ tests!(
     an_old_extension,
     nothing_is_made_by_looking,
     dropped_and_made_anew,
+    a_table_that_somebody_dropped,
     a_field_declared_over_other_kinds,
     a_handle_of_before_a_field_was_declared,
     names_that_end_as_those_of_indexes,
@@ -300,6 +301,30 @@ async fn dropped_and_made_anew(ground: Ground) {
         store.ensure(&plain("d")).await.unwrap().spec().fields.len(),
         0
     );
+}
+
+async fn a_table_that_somebody_dropped(ground: Ground) {
+    let store = ground.store().await;
+    store.ensure(&spec("c")).await.unwrap();
+    let schema = ground.schema();
+    ground
+        .sql(&format!("DROP TABLE {schema}.shelfward_c"))
+        .await;
+    let more = Field::new(MetadataKey::new("lang").unwrap(), FieldKind::Text);
+    for refused in [
+        store.open(&name("c")).await.map(drop),
+        store.ensure(&spec("c")).await.map(drop),
+        store.ensure(&spec("c").with_fields([more])).await.map(drop),
+    ] {
+        let refused = refused.unwrap_err();
+        let told = shown(&refused);
+        assert!(matches!(refused.kind(), ErrorKind::Invalid(_)), "{told}");
+        assert!(told.contains("shelfward_c is gone"), "{told}");
+    }
+    // As the message says.
+    assert!(store.drop_collection(&name("c")).await.unwrap());
+    let made = store.ensure(&spec("c")).await.unwrap();
+    made.upsert(&source("t", "a", 2, 1)).await.unwrap();
 }
 
 /// A collection that is open for undeclared keys.

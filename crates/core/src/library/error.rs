@@ -9,16 +9,16 @@ use crate::names::{NameError, SourceId};
 #[non_exhaustive]
 pub enum LibraryError {
     /// The request is refused; nothing was asked or changed.
-    #[error("refused: {0}")]
+    #[error(transparent)]
     Refused(#[from] Refusal),
     /// A name is refused; nothing was asked or changed.
-    #[error("refused: {0}")]
+    #[error(transparent)]
     Name(#[from] NameError),
     /// Metadata is refused; nothing was asked or changed.
-    #[error("refused: {0}")]
+    #[error(transparent)]
     Metadata(#[from] MetadataError),
     /// A filter is refused; nothing was asked or changed.
-    #[error("refused: {0}")]
+    #[error(transparent)]
     Filter(#[from] FilterError),
     /// Embedding failed; nothing was changed.
     #[error(transparent)]

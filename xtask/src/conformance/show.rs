@@ -67,10 +67,17 @@ fn store(report: &Report) {
             case.id, case.verdict, case.expected, case.message
         );
     }
-    for name in &report.left_behind {
+    for name in report.left_behind.iter().take(NAMED) {
         println!("  left behind: {name}");
     }
+    if let Some(more @ 1..) = report.left_behind.len().checked_sub(NAMED) {
+        let store = &report.store;
+        println!("  left behind: {more} more; --sweep --store {store} removes them");
+    }
 }
+
+/// So many of the things that were left behind are named; the report holds all.
+const NAMED: usize = 5;
 
 /// Round trips that a call may take, in milliseconds: this machine, this network, another continent.
 const ROUND_TRIPS: [u64; 3] = [1, 10, 100];

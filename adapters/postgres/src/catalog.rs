@@ -8,7 +8,7 @@ use sqlx::Row as _;
 use crate::binds::{Bind, Binds, Statement};
 use crate::collection::Opened;
 use crate::error::Job;
-use crate::schema::{column, column_type, indexes};
+use crate::schema::{column, column_type, holds_text, indexes};
 
 impl Opened {
     /// Refuses a collection whose table lacks something, and says what. `indexes_too` where nobody
@@ -21,19 +21,26 @@ impl Opened {
         }
         let mut lacking = Vec::new();
         let mut expected = vec![
-            ("part".to_owned(), "text".to_owned()),
-            ("id".to_owned(), "text".to_owned()),
+            ("part".to_owned(), by_code_points("text")),
+            ("id".to_owned(), by_code_points("text")),
             ("meta".to_owned(), "jsonb".to_owned()),
             ("body".to_owned(), "text".to_owned()),
             ("words".to_owned(), "tsvector".to_owned()),
             ("embedding".to_owned(), format!("vector({})", spec.width)),
         ];
         if self.entry.settings.text_search.is_some() {
-            expected.push(("analysed".to_owned(), "tsvector, generated".to_owned()));
+            expected.push(("analysed".to_owned(), "tsvector".to_owned() + GENERATED));
         }
         let fields = spec.fields.iter().enumerate();
         // One that is filled by hand need not be what the metadata says.
-        let generated = |kind| format!("{}, generated", column_type(kind));
+        let generated = |kind| {
+            let of_kind = column_type(kind);
+            if holds_text(kind) {
+                by_code_points(of_kind) + GENERATED
+            } else {
+                of_kind.to_owned() + GENERATED
+            }
+        };
         expected.extend(fields.map(|(at, f)| (column(at, f), generated(f.kind))));
         for (name, kind) in expected {
             if !there.contains(&(name.clone(), kind.clone())) {
@@ -66,11 +73,11 @@ impl Opened {
         let mut binds = Binds::default();
         let table = binds.add(Bind::Text(self.table.clone()));
         let sql = format!(
-            "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod) || CASE a.attgenerated \
-             WHEN 's' THEN ', generated' ELSE '' END, NULL::text \
+            "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), NULL::text, \
+             a.attgenerated = 's', a.attcollation = 'pg_catalog.\"C\"'::regcollation \
              FROM pg_attribute a WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 \
              AND NOT a.attisdropped UNION ALL \
-             SELECT NULL, NULL, pg_get_indexdef(i.indexrelid) FROM pg_index i \
+             SELECT NULL, NULL, pg_get_indexdef(i.indexrelid), false, false FROM pg_index i \
              WHERE i.indrelid = to_regclass({table}) AND i.indisvalid AND i.indpred IS NULL"
         );
         let mut columns = HashSet::new();
@@ -86,13 +93,27 @@ impl Opened {
                     on.insert(plain(using, &self.extension));
                 }
                 None => {
-                    let kind: String = row.try_get(1)?;
-                    columns.insert((row.try_get(0)?, plain(&kind, &self.extension)));
+                    let (name, kind): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+                    let kind = plain(&kind, &self.extension);
+                    let generated = if row.try_get(3)? { GENERATED } else { "" };
+                    // Where the order does not matter, any will do.
+                    if row.try_get(4)? {
+                        columns.insert((name.clone(), by_code_points(&kind) + generated));
+                    }
+                    columns.insert((name, kind + generated));
                 }
             }
         }
         Ok((columns, on))
     }
+}
+
+/// Filled by the server from the metadata.
+const GENERATED: &str = ", generated";
+
+/// A type that is ordered by code points.
+fn by_code_points(kind: &str) -> String {
+    format!("{kind} COLLATE C")
 }
 
 /// A collection is recorded, and somebody dropped its table.

@@ -104,6 +104,11 @@ pub(crate) fn column_type(kind: FieldKind) -> &'static str {
     }
 }
 
+/// Whether a column of this kind is ordered by code points, as filters are, not by a language.
+pub(crate) fn holds_text(kind: FieldKind) -> bool {
+    matches!(kind, FieldKind::Text | FieldKind::TextList)
+}
+
 /// A column that the server fills from the metadata, so that what filters read is always what the
 /// metadata says.
 fn definition(names: &Names, at: usize, field: &Field) -> String {
@@ -115,10 +120,10 @@ fn definition(names: &Names, at: usize, field: &Field) -> String {
         }
         _ => format!("meta ->> {key}"),
     };
-    let collate = match field.kind {
-        // Ordered by code points, as filters are.
-        FieldKind::Text | FieldKind::TextList => " COLLATE \"C\"",
-        _ => "",
+    let collate = if holds_text(field.kind) {
+        " COLLATE \"C\""
+    } else {
+        ""
     };
     format!(
         "{} {}{collate} GENERATED ALWAYS AS ({of_metadata}) STORED",

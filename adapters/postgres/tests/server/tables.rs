@@ -86,6 +86,10 @@ async fn what_a_table_lacks_is_named(ground: Ground) {
     let schema = ground.schema();
     for (harm, named) in [
         (
+            "ALTER TABLE {schema}.shelfward_c ALTER COLUMN id TYPE text COLLATE \"default\"",
+            "the column id (text COLLATE C)",
+        ),
+        (
             "DROP INDEX {schema}.shelfward__c_f2",
             "the index gin (f2_groups)",
         ),

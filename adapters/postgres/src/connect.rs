@@ -53,18 +53,27 @@ fn parse(url: &str) -> std::result::Result<(PgConnectOptions, PostgresOptions), 
     {
         return Err(invalid(FORM));
     }
+    if url.contains('#') {
+        // What stands behind it would be dropped, sslmode with it.
+        return Err(invalid(
+            "a URL holds no #; write %23 in a user, a password or a value",
+        ));
+    }
     let mut options = PostgresOptions::default();
     let mut of_the_connection = Vec::new();
     let mut seen = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         if seen.contains(&name) {
-            return Err(invalid("an option is given twice; give each once"));
+            let known = OF_THE_CONNECTION.contains(&name);
+            let name = if known { name } else { "an option" };
+            return Err(invalid(&format!(
+                "{name} is given twice; give each option once"
+            )));
         }
         seen.push(name);
-        if name == "sslmode" && !SSL_MODES.contains(&value) {
-            let modes = SSL_MODES.join(", ");
-            return Err(invalid(&format!("sslmode takes one of {modes}")));
+        if name == "sslmode" {
+            check_mode(name, value)?;
         }
         if OF_THE_CONNECTION.contains(&name) {
             of_the_connection.push(pair);
@@ -73,10 +82,33 @@ fn parse(url: &str) -> std::result::Result<(PgConnectOptions, PostgresOptions), 
         }
     }
     options.check()?;
+    if seen.contains(&"sslcert") != seen.contains(&"sslkey") {
+        return Err(invalid("sslcert and sslkey are given together"));
+    }
+    if !seen.contains(&"sslmode")
+        && let Ok(mode) = std::env::var("PGSSLMODE")
+    {
+        // The driver would take one that it does not know for none.
+        check_mode("PGSSLMODE", &mode)?;
+    }
     let url = format!("{place}?{}", of_the_connection.join("&"));
-    let connection =
+    let mut connection =
         PgConnectOptions::from_str(&url).map_err(|error| kind_of(error, Duration::ZERO))?;
+    // The driver takes the brackets of an address for a part of a name.
+    let bare = connection.get_host().strip_prefix('[');
+    if let Some(address) = bare.and_then(|host| host.strip_suffix(']')) {
+        let address = address.to_owned();
+        connection = connection.host(&address);
+    }
     Ok((connection, options))
+}
+
+fn check_mode(name: &str, mode: &str) -> std::result::Result<(), ErrorKind> {
+    if SSL_MODES.contains(&mode) {
+        return Ok(());
+    }
+    let modes = SSL_MODES.join(", ");
+    Err(invalid(&format!("{name} takes one of {modes}")))
 }
 
 fn set(
@@ -181,6 +213,8 @@ mod tests {
                 "sslmode=foo",
                 "sslmode takes one of disable, allow, prefer, require",
             ),
+            ("sslmode=prefer&sslmode=require", "sslmode is given twice"),
+            ("sslcert=a.pem", "sslcert and sslkey are given together"),
             ("ef_search=100000", "ef_search is 1 to 1000"),
             (
                 "ef_search=99999999999999999999999",
@@ -206,6 +240,13 @@ mod tests {
     }
 
     #[test]
+    fn an_address_of_version_six_is_one() {
+        let (connection, _) = parse("postgres://u:p@[::1]:5433/d").unwrap();
+        assert_eq!(connection.get_host(), "::1");
+        assert_eq!(connection.get_port(), 5433);
+    }
+
+    #[test]
     fn what_means_nothing_is_refused_without_the_url() {
         for url in [
             "postgres://u:canary@h/d?schema=App",
@@ -218,6 +259,8 @@ mod tests {
             "postgres://u:canary@h/d?statement_timeout_ms=-1",
             "postgres://u:canary@h:port/d",
             "postgres://u:canary@h/d?sslmode=canary",
+            "postgres://u:canary@h/d#?sslmode=verify-full",
+            "postgres://u:12#canary@h/d",
             "mysql://u:canary@h/d",
             "canary",
         ] {

@@ -239,14 +239,14 @@ impl Work for Drop {
     }
 }
 
-/// Runs statements under locks.
-pub(crate) struct Define {
+/// Makes the policies of a reader.
+pub(crate) struct Policies {
     pub(crate) locks: Vec<Lock>,
     pub(crate) sql: String,
 }
 
 #[async_trait]
-impl Work for Define {
+impl Work for Policies {
     type Output = ();
 
     fn locks(&self) -> Vec<Lock> {
@@ -255,6 +255,13 @@ impl Work for Define {
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Job<()> {
         transaction.define(LOCK_TIMEOUT).await?;
-        transaction.define(&self.sql).await
+        let made = transaction.define(&self.sql).await;
+        made.map_err(|fail| match fail.code().as_deref() {
+            Some("42704") => {
+                let right = "the server has no role of the reader's name; CREATE ROLE first";
+                ErrorKind::Invalid(right.to_owned()).into()
+            }
+            _ => fail,
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! What goes wrong in a call, and how it is told.
 
-use std::fmt;
 use std::time::Duration;
+use std::{fmt, io};
 
 use shelfward_core::{CollectionName, ErrorKind, MetadataError, Operation, StoreError};
 
@@ -114,8 +114,14 @@ impl Fail {
         waited: Duration,
         attempts: u32,
     ) -> StoreError {
-        let cause = self.cause();
-        let kind = match self {
+        // Whoever made the database or the role read-only meant writes, too.
+        let this = if self.is_code("25006") {
+            Self::ReadOnly
+        } else {
+            self
+        };
+        let cause = this.cause();
+        let kind = match this {
             Self::Kind(kind) => kind,
             Self::GivenUp => ErrorKind::Engine,
             Self::Unknown => ErrorKind::Unverified,
@@ -138,7 +144,9 @@ impl Fail {
         match self {
             Self::NoConnection(why) => Some((*why).to_owned()),
             Self::ReadOnly => Some(
-                "the server is a replica or read-only; connect to the one that takes writes".to_owned(),
+                "the server is a replica, or it, the database or the role is read-only; connect where writes \
+                 are taken"
+                    .to_owned(),
             ),
             Self::Unknown => Some(
                 "the connection was lost while the write was committed; look whether it took effect"
@@ -154,7 +162,6 @@ impl Fail {
                 }
                 _ => format!("the connection failed: {}", error.kind()),
             }),
-            Self::Engine(sqlx::Error::Tls(_)) => Some("TLS could not be agreed on".to_owned()),
             Self::Engine(sqlx::Error::Protocol(_)) => {
                 Some("the connection ended or spoke another protocol".to_owned())
             }
@@ -172,10 +179,20 @@ pub(crate) fn kind_of(error: sqlx::Error, waited: Duration) -> ErrorKind {
     let invalid = |what: &str| ErrorKind::Invalid(what.to_owned());
     let code = match &error {
         sqlx::Error::Database(error) => error.code().map(|code| code.into_owned()),
+        sqlx::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+            return invalid(
+                "the server's certificate is not trusted, or not for this host, or sslrootcert holds none; \
+                 see sslmode and sslrootcert",
+            );
+        }
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
             return ErrorKind::Unavailable;
         }
-        sqlx::Error::Tls(_) => return ErrorKind::Unavailable,
+        sqlx::Error::Tls(_) => {
+            return invalid(
+                "TLS could not be agreed on; the server may have none, as sslmode asks for it",
+            );
+        }
         sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => return ErrorKind::Unavailable,
         sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
             return ErrorKind::Corrupt("a row is not as this store writes it");

@@ -63,8 +63,8 @@ pub(crate) fn settings(filter: &Filter, spec: &CollectionSpec) -> Job<Vec<(&'sta
 pub(crate) fn check(by_policies: bool, asked_for: bool) -> Result<(), ErrorKind> {
     let right = match (by_policies, asked_for) {
         (true, false) => {
-            "row-level security applies to this role, and a read of it names no scope; connect with \
-             row_level_security=true"
+            "row-level security applies to this role, and a read of it names no scope; to search, connect \
+             with row_level_security=true, to file as the table's owner or a role with BYPASSRLS"
         }
         (false, true) => {
             "row_level_security is on, and no policy applies to this role: it owns the table, bypasses \
@@ -79,7 +79,8 @@ pub(crate) fn check(by_policies: bool, asked_for: bool) -> Result<(), ErrorKind>
 pub(crate) fn check_writer(by_policies: bool) -> Result<(), ErrorKind> {
     if by_policies {
         return Err(ErrorKind::Unsupported(
-            "writing as a role that row-level security applies to; write as the one that owns the table",
+            "writing as a role that row-level security applies to; write as the one that owns the table or \
+             a role with BYPASSRLS",
         ));
     }
     Ok(())

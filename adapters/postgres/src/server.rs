@@ -68,6 +68,10 @@ impl Server {
                 let what = "sslrootcert, sslcert or sslkey names a file that cannot be read";
                 return Err(ErrorKind::Invalid(what.to_owned()).into());
             }
+            Ok(Err(sqlx::Error::Configuration(_))) => {
+                let what = "sslcert or sslkey holds no certificate or no key in PEM";
+                return Err(ErrorKind::Invalid(what.to_owned()).into());
+            }
             Ok(Err(error)) => return Err(error.into()),
             Err(_) => return Err(Fail::Silent(options.connect_timeout)),
         }
@@ -183,7 +187,11 @@ impl Server {
 /// Whether it was no server that failed: over TCP, only files of certificates can be missing.
 fn lacks_a_file(error: &sqlx::Error, connection: &PgConnectOptions) -> bool {
     let by_socket = connection.get_socket().is_some() || connection.get_host().starts_with('/');
-    let missing = [io::ErrorKind::NotFound, io::ErrorKind::PermissionDenied];
+    let missing = [
+        io::ErrorKind::NotFound,
+        io::ErrorKind::PermissionDenied,
+        io::ErrorKind::IsADirectory,
+    ];
     !by_socket && matches!(error, sqlx::Error::Io(error) if missing.contains(&error.kind()))
 }
 

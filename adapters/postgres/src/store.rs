@@ -13,7 +13,7 @@ use sqlx::postgres::{PgConnectOptions, PgPool};
 use crate::PostgresOptions;
 use crate::capabilities::capabilities;
 use crate::collection::{Opened, PostgresCollection};
-use crate::definitions::{Create, Define, Drop, check};
+use crate::definitions::{Create, Drop, Policies, check};
 use crate::error::{Fail, Job, corrupt};
 use crate::extension::{Extension, Facts};
 use crate::locks::{of_collection, of_tables};
@@ -145,7 +145,7 @@ impl PostgresStore {
         let names = &self.shared.names;
         let statements = row_level_security::statements(names, &entry.spec, reader)
             .map_err(|kind| told(kind.into()))?;
-        let define = Define {
+        let policies = Policies {
             // The tables first, as all that change them do.
             locks: vec![
                 of_tables(&names.registry()),
@@ -155,7 +155,7 @@ impl PostgresStore {
         };
         let server = &self.shared.server;
         server
-            .transaction(Operation::Create, Some(name), define)
+            .transaction(Operation::Create, Some(name), policies)
             .await
     }
 
@@ -172,8 +172,8 @@ impl PostgresStore {
             return Ok(());
         }
         Err(ErrorKind::Unsupported(
-            "making, changing and dropping tables: manage_schema is false; run the statements of \
-             schema_sql by hand",
+            "making, changing and dropping tables: manage_schema is false; run what schema_sql prints by hand, \
+             and to drop a collection, drop its table and delete its row in the table of collections",
         )
         .into())
     }

@@ -186,7 +186,7 @@ impl Server {
     ) -> Job<(W::Output, String)> {
         stop.check()?;
         let patience = self.patience();
-        let mut begin = String::from("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;");
+        let mut begin = String::from("BEGIN ISOLATION LEVEL READ COMMITTED;");
         let timeout = self.options.statement_timeout.as_millis();
         if timeout > 0 {
             begin.push_str(&format!("SET LOCAL statement_timeout = {timeout};"));

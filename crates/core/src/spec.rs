@@ -323,7 +323,12 @@ impl CollectionSpec {
             if let Some(existing) = self.field(field.key.as_str())
                 && existing != field
             {
-                let shown = |f: &Field| format!("{} ({:?})", f.kind.name(), f.role);
+                let role = |f: &Field| match f.role {
+                    FieldRole::Plain => "",
+                    FieldRole::Partition => ", the partition",
+                    FieldRole::Unit => ", the unit",
+                };
+                let shown = |f: &Field| format!("{}{}", f.kind.name(), role(f));
                 let what = format!("for the field {}", field.key);
                 return differs(&what, shown(existing), shown(field));
             }

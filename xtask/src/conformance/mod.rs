@@ -76,6 +76,7 @@ fn run_all(options: &Options) -> Result<Ended, String> {
         }
         return Ok(if clean { Ended::Well } else { Ended::Badly });
     }
+    check_files(options)?;
     for store in &stores {
         harness::check_groups(store, options)?;
     }
@@ -146,6 +147,26 @@ fn shows_enough(ran: usize, not_run: Option<&NotRun>, named: bool) -> Result<(),
         Some(not) if named || ran == 0 => Err(format!("{}: not run: {}", not.store, not.not_run)),
         _ => Ok(()),
     }
+}
+
+/// Refuses files that could not be written when the run has ended.
+fn check_files(options: &Options) -> Result<(), String> {
+    for file in [&options.html, &options.junit].into_iter().flatten() {
+        if file.as_os_str() == "-" {
+            return Err("only --json prints to -; name a file for a page or JUnit XML".to_owned());
+        }
+    }
+    let json = options.json.as_ref().filter(|_| !prints_json(options));
+    let files = [json, options.html.as_ref(), options.junit.as_ref()];
+    for file in files.into_iter().flatten() {
+        let folder = file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        if file.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+            return Err(format!("{} cannot be a file to write", file.display()));
+        }
+    }
+    Ok(())
 }
 
 fn write(file: &Path, text: String) -> Result<(), String> {
@@ -255,6 +276,34 @@ mod tests {
         let page = stores_markdown(&not_run.collect::<Vec<_>>(), &present);
         assert_eq!(page.text, present);
         assert!(page.kept.len() >= 3, "{:?} are kept", page.kept);
+    }
+
+    #[test]
+    fn files_that_could_not_be_written_are_refused_before_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| Some(folder.path().join(name));
+        let json = |json| Options {
+            json,
+            ..Options::default()
+        };
+        let html = |html| Options {
+            html,
+            ..Options::default()
+        };
+        for well in [
+            json(at("a.json")),
+            json(Some("-".into())),
+            html(Some("a.html".into())),
+        ] {
+            check_files(&well).unwrap();
+        }
+        for badly in [
+            json(at("no/such/a.json")),
+            html(Some("-".into())),
+            html(at("")),
+        ] {
+            check_files(&badly).unwrap_err();
+        }
     }
 
     #[test]

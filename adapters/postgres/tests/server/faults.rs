@@ -21,6 +21,7 @@ tests!(
     a_write_given_up_never_happens,
     a_search_given_up_leaves_its_connection,
     a_pool_of_ones_own_stays_open,
+    a_role_that_is_read_only_by_default,
 );
 
 async fn a_wrong_password_is_printed_nowhere(ground: Ground) {
@@ -42,6 +43,38 @@ async fn a_wrong_password_is_printed_nowhere(ground: Ground) {
         !shown.contains("password") && !shown.contains("127.0.0.1"),
         "{shown}"
     );
+}
+
+async fn a_role_that_is_read_only_by_default(ground: Ground) {
+    let collection = ground.store().await.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 2, 1)).await.unwrap();
+    let (role, schema) = (ground.name(), ground.schema());
+    let sql = format!(
+        "CREATE ROLE {role} LOGIN PASSWORD 'of-the-role'; GRANT USAGE ON SCHEMA {schema} TO {role}; \
+         GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}; \
+         ALTER ROLE {role} SET default_transaction_read_only = on"
+    );
+    ground.sql(&sql).await;
+    let store = shelfward_postgres::connect(&ground.url_by_role("manage_schema=false"))
+        .await
+        .unwrap();
+    let store = shelfward_core::Store::new(store);
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    for refused in [
+        collection.upsert(&source("t", "b", 2, 1)).await,
+        collection
+            .replace(&of_source("t", "a"), &[])
+            .await
+            .map(drop),
+        collection.delete_all().await.map(drop),
+    ] {
+        let refused = refused.unwrap_err();
+        let told = shown(&refused);
+        assert!(matches!(refused.kind(), ErrorKind::Denied), "{told}");
+        assert!(told.contains("read-only"), "{told}");
+    }
+    let there = collection.count(&Filter::everything()).await.unwrap();
+    assert_eq!(there.exact(), Some(2));
 }
 
 async fn nobody_at_the_address(ground: Ground) {

@@ -300,4 +300,15 @@ async fn no_policy_for_what_is_no_library(ground: Ground) {
         .search(&dense(Filter::everything(), 1))
         .await
         .unwrap();
+    // Nor for a role that there is not.
+    LibraryIndex::ensure(&store, LibrarySpec::new(name("l")), Arc::new(Letters))
+        .await
+        .unwrap();
+    let reader = Reader::new(Identifier::new("sfwt_nobody_at_all").unwrap());
+    let refused = adapter
+        .enable_row_level_security(&name("l"), &reader)
+        .await
+        .unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Invalid(_)), "{refused}");
+    assert!(refused.to_string().contains("no role"), "{refused}");
 }

@@ -2,22 +2,97 @@
 
 use std::collections::HashSet;
 
-use shelfward_core::ErrorKind;
+use shelfward_core::{CollectionSpec, ErrorKind};
 use sqlx::Row as _;
+use sqlx::postgres::PgRow;
 
 use crate::binds::{Bind, Binds, Statement};
 use crate::collection::Opened;
 use crate::error::Job;
-use crate::schema::{column, column_type, holds_text, indexes};
+use crate::extension::Extension;
+use crate::registry::Settings;
+use crate::schema::{Names, column, column_type, holds_text, indexes};
 
 impl Opened {
     /// Refuses a collection whose table lacks something, and says what. `indexes_too` where nobody
     /// but a person makes indexes; elsewhere they are made when the collection is next created.
     pub(crate) async fn check_table(&self, indexes_too: bool) -> Job<()> {
-        let (there, on) = self.described().await?;
-        let spec = &self.entry.spec;
-        if there.is_empty() {
-            return Err(gone(&self.names.bare_table(&spec.name)).into());
+        let (entry, extension) = (&self.entry, &self.extension);
+        let rows = self.server.read(&there(&self.table)).await?;
+        let found = Found::of(&rows, extension)?;
+        found.check(
+            &self.names,
+            &entry.spec,
+            &entry.settings,
+            extension,
+            indexes_too,
+        )
+    }
+}
+
+/// Asks for the columns of a table with their types, and for its valid indexes.
+pub(crate) fn there(table: &str) -> Statement {
+    let mut binds = Binds::default();
+    let table = binds.add(Bind::Text(table.to_owned()));
+    let sql = format!(
+        "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), NULL::text, \
+         a.attgenerated = 's', a.attcollation = 'pg_catalog.\"C\"'::regcollation \
+         FROM pg_attribute a WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 \
+         AND NOT a.attisdropped UNION ALL \
+         SELECT NULL, NULL, pg_get_indexdef(i.indexrelid), false, false FROM pg_index i \
+         WHERE i.indrelid = to_regclass({table}) AND i.indisvalid AND i.indpred IS NULL"
+    );
+    Statement { sql, binds }
+}
+
+/// What a table has.
+pub(crate) struct Found {
+    /// Each column with its type; twice, where it is ordered by code points.
+    columns: HashSet<(String, String)>,
+    /// What the indexes are on.
+    on: HashSet<String>,
+}
+
+impl Found {
+    /// What was answered.
+    pub(crate) fn of(rows: &[PgRow], extension: &Extension) -> Job<Self> {
+        let (mut columns, mut on) = (HashSet::new(), HashSet::new());
+        for row in rows {
+            match row.try_get::<Option<String>, _>(2)? {
+                Some(definition) => {
+                    // `CREATE INDEX name ON table USING gin (words) WITH (…)`
+                    let using = definition
+                        .split_once(" USING ")
+                        .map_or("", |(_, using)| using);
+                    let using = using.split_once(" WITH ").map_or(using, |(using, _)| using);
+                    on.insert(plain(using, extension));
+                }
+                None => {
+                    let (name, kind): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+                    let kind = plain(&kind, extension);
+                    let generated = if row.try_get(3)? { GENERATED } else { "" };
+                    // Where the order does not matter, any will do.
+                    if row.try_get(4)? {
+                        columns.insert((name.clone(), by_code_points(&kind) + generated));
+                    }
+                    columns.insert((name, kind + generated));
+                }
+            }
+        }
+        Ok(Self { columns, on })
+    }
+
+    /// Refuses a table that lacks something, and says what.
+    pub(crate) fn check(
+        &self,
+        names: &Names,
+        spec: &CollectionSpec,
+        settings: &Settings,
+        extension: &Extension,
+        indexes_too: bool,
+    ) -> Job<()> {
+        if self.columns.is_empty() {
+            return Err(gone(&names.bare_table(&spec.name)).into());
         }
         let mut lacking = Vec::new();
         let mut expected = vec![
@@ -28,7 +103,7 @@ impl Opened {
             ("words".to_owned(), "tsvector".to_owned()),
             ("embedding".to_owned(), format!("vector({})", spec.width)),
         ];
-        if self.entry.settings.text_search.is_some() {
+        if settings.text_search.is_some() {
             expected.push(("analysed".to_owned(), "tsvector".to_owned() + GENERATED));
         }
         let fields = spec.fields.iter().enumerate();
@@ -42,18 +117,19 @@ impl Opened {
             }
         };
         expected.extend(fields.map(|(at, f)| (column(at, f), generated(f.kind))));
-        for (name, kind) in expected {
-            if !there.contains(&(name.clone(), kind.clone())) {
-                lacking.push(format!("the column {name} ({kind})"));
+        for expected in expected {
+            if !self.columns.contains(&expected) {
+                lacking.push(format!("the column {} ({})", expected.0, expected.1));
             }
         }
-        if !on.contains("btree (part, id)") {
+        if !self.on.contains("btree (part, id)") {
             lacking.push("the primary key (part, id)".to_owned());
         }
         if indexes_too {
-            for index in indexes(&self.names, spec, &self.entry.settings, &self.extension) {
-                if !on.contains(&plain(&index.on, &self.extension)) {
-                    lacking.push(format!("the index {}", plain(&index.on, &self.extension)));
+            for index in indexes(names, spec, settings, extension) {
+                let on = plain(&index.on, extension);
+                if !self.on.contains(&on) {
+                    lacking.push(format!("the index {on}"));
                 }
             }
         }
@@ -62,49 +138,10 @@ impl Opened {
         }
         Err(ErrorKind::Invalid(format!(
             "the table {} lacks {}; add them as schema_sql writes them, a column by ALTER TABLE … ADD COLUMN",
-            self.names.bare_table(&spec.name),
+            names.bare_table(&spec.name),
             lacking.join(", ")
         ))
         .into())
-    }
-
-    /// The columns with their types, and what the valid indexes are on.
-    async fn described(&self) -> Job<(HashSet<(String, String)>, HashSet<String>)> {
-        let mut binds = Binds::default();
-        let table = binds.add(Bind::Text(self.table.clone()));
-        let sql = format!(
-            "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), NULL::text, \
-             a.attgenerated = 's', a.attcollation = 'pg_catalog.\"C\"'::regcollation \
-             FROM pg_attribute a WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 \
-             AND NOT a.attisdropped UNION ALL \
-             SELECT NULL, NULL, pg_get_indexdef(i.indexrelid), false, false FROM pg_index i \
-             WHERE i.indrelid = to_regclass({table}) AND i.indisvalid AND i.indpred IS NULL"
-        );
-        let mut columns = HashSet::new();
-        let mut on = HashSet::new();
-        for row in self.server.read(&Statement { sql, binds }).await? {
-            match row.try_get::<Option<String>, _>(2)? {
-                Some(definition) => {
-                    // `CREATE INDEX name ON table USING gin (words) WITH (…)`
-                    let using = definition
-                        .split_once(" USING ")
-                        .map_or("", |(_, using)| using);
-                    let using = using.split_once(" WITH ").map_or(using, |(using, _)| using);
-                    on.insert(plain(using, &self.extension));
-                }
-                None => {
-                    let (name, kind): (String, String) = (row.try_get(0)?, row.try_get(1)?);
-                    let kind = plain(&kind, &self.extension);
-                    let generated = if row.try_get(3)? { GENERATED } else { "" };
-                    // Where the order does not matter, any will do.
-                    if row.try_get(4)? {
-                        columns.insert((name.clone(), by_code_points(&kind) + generated));
-                    }
-                    columns.insert((name, kind + generated));
-                }
-            }
-        }
-        Ok((columns, on))
     }
 }
 
@@ -125,7 +162,7 @@ pub(crate) fn gone(table: &str) -> ErrorKind {
 
 /// Without the extension's schema, which the server names or leaves out by the search path, and
 /// without the quotes that it sets as it likes.
-fn plain(text: &str, extension: &crate::extension::Extension) -> String {
+fn plain(text: &str, extension: &Extension) -> String {
     let bare = text.replace('"', "");
     bare.replace(&format!("{}.", extension.schema().as_str()), "")
 }

@@ -6,7 +6,7 @@ use sqlx::Row as _;
 use crate::VectorIndex;
 use crate::binds::{Bind, Binds, Statement};
 use crate::capabilities::MAX_WIDTH;
-use crate::catalog::gone;
+use crate::catalog::{Found, gone, there};
 use crate::error::{Fail, Job};
 use crate::extension::{Extension, Facts};
 use crate::locks::{self, Lock, of_collection, of_tables};
@@ -122,7 +122,7 @@ impl Work for Create {
                         .into());
                     }
                     let add = schema::add_column(&self.names, &spec, at, field);
-                    transaction.define(&add).await?;
+                    transaction.define_at_length(&add).await?;
                 }
                 if spec != entry.spec {
                     let update = Entry::update_spec(&self.names, &spec)?;
@@ -132,9 +132,14 @@ impl Work for Create {
             }
         };
         for index in schema::indexes(&self.names, &spec, &settings, &extension) {
-            transaction.define(&index.sql).await?;
+            transaction.define_at_length(&index.sql).await?;
         }
-        Ok(())
+        // What was there under the same name was left as it is: a column that somebody added, or an index
+        // of another table.
+        let there = transaction
+            .rows(&there(&self.names.table(&spec.name)))
+            .await?;
+        Found::of(&there, &extension)?.check(&self.names, &spec, &settings, &extension, true)
     }
 }
 
@@ -225,6 +230,7 @@ impl Work for Drop {
     }
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Job<bool> {
+        transaction.define(LOCK_TIMEOUT).await?;
         let removed = transaction
             .execute(&Entry::remove(&self.names, &self.name))
             .await?;
@@ -232,9 +238,17 @@ impl Work for Drop {
             return Ok(false);
         }
         let table = self.names.table(&self.name);
-        transaction
+        let dropped = transaction
             .define(&format!("DROP TABLE IF EXISTS {table}"))
-            .await?;
+            .await;
+        dropped.map_err(|fail| match fail.code().as_deref() {
+            Some("2BP01") => {
+                let right =
+                    "something depends on the collection's table, as a view; drop that first";
+                ErrorKind::Invalid(right.to_owned()).into()
+            }
+            _ => fail,
+        })?;
         Ok(true)
     }
 }

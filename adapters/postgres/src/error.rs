@@ -88,7 +88,8 @@ impl Fail {
             Self::Engine(sqlx::Error::Protocol(_)) => true,
             Self::Engine(sqlx::Error::Database(_)) => {
                 let code = self.code().unwrap_or_default();
-                code.starts_with("08") || matches!(code.as_str(), "57P01" | "57P02" | "57P03")
+                code.starts_with("08")
+                    || matches!(code.as_str(), "57P01" | "57P02" | "57P03" | "57P05")
             }
             _ => false,
         }
@@ -170,6 +171,9 @@ impl Fail {
     }
 }
 
+/// How long a statement that makes or drops something waits for a table.
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// How a URL is written.
 pub(crate) const FORM: &str =
     "the URL is written postgres://user:password@host:port/database?option=value";
@@ -205,7 +209,8 @@ pub(crate) fn kind_of(error: sqlx::Error, waited: Duration) -> ErrorKind {
     match code.as_deref() {
         Some("28P01" | "28000" | "42501") => ErrorKind::Denied,
         Some("3D000") => invalid("the server has no database of that name; create it first"),
-        Some("57014" | "55P03" | "25P03" | "25P04") => ErrorKind::Timeout(waited),
+        Some("55P03") => ErrorKind::Timeout(LOCK_TIMEOUT),
+        Some("57014" | "25P03" | "25P04") => ErrorKind::Timeout(waited),
         Some("40001" | "40P01") => ErrorKind::Conflict("the server undid it for another writer"),
         Some("23505") => ErrorKind::Conflict("another writer wrote a record under one of the keys"),
         Some("42P01") => ErrorKind::StaleHandle,
@@ -221,7 +226,9 @@ pub(crate) fn kind_of(error: sqlx::Error, waited: Duration) -> ErrorKind {
         Some("22021" | "22P05") => {
             invalid("a text holds U+0000, which PostgreSQL stores in none; leave it out")
         }
-        Some("57P01" | "57P02" | "57P03" | "53300" | "53200" | "53000") => ErrorKind::Unavailable,
+        Some("57P01" | "57P02" | "57P03" | "57P05" | "53300" | "53200" | "53000") => {
+            ErrorKind::Unavailable
+        }
         Some(code) if code.starts_with("08") => ErrorKind::Unavailable,
         Some(code) if code.starts_with("22") || code.starts_with("23") => {
             ErrorKind::Corrupt("a row is not as this store writes it")

@@ -252,7 +252,7 @@ impl Translator<'_> {
                 let text = self.binds.add(Bind::Text(text.as_str().to_owned()));
                 let such = format!(
                     "CASE WHEN jsonb_typeof(e.v) = 'string' \
-                     THEN (e.v #>> '{{}}') COLLATE \"C\" {} {text} END",
+                     THEN (e.v OPERATOR(pg_catalog.#>>) '{{}}'::text[]) COLLATE \"C\" {} {text} END",
                     side.sql()
                 );
                 self.some_element(key, &such)
@@ -367,10 +367,10 @@ enum Side {
 impl Side {
     fn sql(self) -> &'static str {
         match self {
-            Self::Gt => ">",
-            Self::Gte => ">=",
-            Self::Lt => "<",
-            Self::Lte => "<=",
+            Self::Gt => "OPERATOR(pg_catalog.>)",
+            Self::Gte => "OPERATOR(pg_catalog.>=)",
+            Self::Lt => "OPERATOR(pg_catalog.<)",
+            Self::Lte => "OPERATOR(pg_catalog.<=)",
         }
     }
 

@@ -33,6 +33,11 @@ impl Names {
         self.within("_collections")
     }
 
+    /// The registry's primary key: like the index of a collection without a name, which none is.
+    fn registry_key(&self) -> String {
+        format!("\"{}__pkey\"", self.prefix)
+    }
+
     /// The function that makes an array of a list in metadata.
     pub(crate) fn texts(&self) -> String {
         self.within("_texts")
@@ -67,16 +72,18 @@ pub(crate) fn own_schema(names: &Names) -> String {
 pub(crate) fn shared(names: &Names) -> Vec<String> {
     vec![
         format!(
-            "CREATE TABLE IF NOT EXISTS {} (name text COLLATE \"C\" PRIMARY KEY, \
-             generation bigint NOT NULL, spec text NOT NULL, settings text NOT NULL)",
-            names.registry()
+            "CREATE TABLE IF NOT EXISTS {} (name text COLLATE \"C\" NOT NULL, \
+             generation bigint NOT NULL, spec text NOT NULL, settings text NOT NULL, \
+             CONSTRAINT {} PRIMARY KEY (name))",
+            names.registry(),
+            names.registry_key()
         ),
         // What a generated column may call: it reads nothing but what it is given.
         format!(
             "CREATE OR REPLACE FUNCTION {}(jsonb) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT \
              PARALLEL SAFE RETURN CASE jsonb_typeof($1) WHEN 'array' \
              THEN ARRAY(SELECT jsonb_array_elements_text($1)) \
-             WHEN 'string' THEN ARRAY[$1 #>> '{{}}'] END",
+             WHEN 'string' THEN ARRAY[$1 OPERATOR(pg_catalog.#>>) '{{}}'::text[]] END",
             names.texts()
         ),
     ]
@@ -104,6 +111,10 @@ pub(crate) fn column_type(kind: FieldKind) -> &'static str {
     }
 }
 
+/// A member of metadata by its key. By its bare name, an operator that somebody made for other types could
+/// be taken for the server's.
+const GET: &str = "OPERATOR(pg_catalog.->)";
+
 /// Whether a column of this kind is ordered by code points, as filters are, not by a language.
 pub(crate) fn holds_text(kind: FieldKind) -> bool {
     matches!(kind, FieldKind::Text | FieldKind::TextList)
@@ -114,11 +125,11 @@ pub(crate) fn holds_text(kind: FieldKind) -> bool {
 fn definition(names: &Names, at: usize, field: &Field) -> String {
     let key = literal(field.key.as_str());
     let of_metadata = match field.kind {
-        FieldKind::TextList => format!("{}(meta -> {key})", names.texts()),
+        FieldKind::TextList => format!("{}(meta {GET} {key}::text)", names.texts()),
         FieldKind::Integer | FieldKind::Float | FieldKind::Bool => {
-            format!("(meta -> {key})::{}", column_type(field.kind))
+            format!("(meta {GET} {key}::text)::{}", column_type(field.kind))
         }
-        _ => format!("meta ->> {key}"),
+        _ => format!("meta OPERATOR(pg_catalog.->>) {key}::text"),
     };
     let collate = if holds_text(field.kind) {
         " COLLATE \"C\""

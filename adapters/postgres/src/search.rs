@@ -154,7 +154,11 @@ impl Opened {
         if !by_halves {
             // Plus nothing, the order is none that an index has: not even one made by hand.
             let exact = way == Way::Exact || self.entry.settings.index == VectorIndex::None;
-            let exactly = if exact { " + 0" } else { "" };
+            let exactly = if exact {
+                " OPERATOR(pg_catalog.+) 0::double precision"
+            } else {
+                ""
+            };
             return Ok(format!(
                 "(SELECT '{leg}' AS leg, {columns}, {nearest} AS score FROM {table} r \
                  WHERE s.ready AND {such} ORDER BY {nearest}{exactly} LIMIT {limit})"

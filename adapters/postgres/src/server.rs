@@ -8,6 +8,7 @@ use shelfward_core::ErrorKind;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, Postgres};
+use tokio::runtime::Handle;
 
 use crate::PostgresOptions;
 use crate::binds::Statement;
@@ -117,7 +118,7 @@ impl Server {
         loop {
             let acquired = self.pool.acquire().await;
             let mut held = match acquired {
-                Ok(connection) => Held(Some(connection)),
+                Ok(connection) => Held(Some(connection), Handle::current()),
                 Err(sqlx::Error::PoolTimedOut) => return Err(self.why_none().await),
                 Err(error) => return Err(error.into()),
             };
@@ -197,7 +198,7 @@ fn lacks_a_file(error: &sqlx::Error, connection: &PgConnectOptions) -> bool {
 
 /// A connection that is closed where nobody put it back: one that was dropped in the middle of
 /// something may be in the middle of a transaction.
-pub(crate) struct Held(Option<PoolConnection<Postgres>>);
+pub(crate) struct Held(Option<PoolConnection<Postgres>>, Handle);
 
 impl Held {
     /// Gives the connection back to the pool, if what was done with it left it whole.
@@ -212,7 +213,10 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         if let Some(mut connection) = self.0.take() {
+            // It is closed by a task, wherever it is dropped.
+            let _entered = self.1.enter();
             connection.close_on_drop();
+            drop(connection);
         }
     }
 }

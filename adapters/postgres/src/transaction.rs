@@ -13,6 +13,7 @@ use shelfward_core::{CollectionName, StoreError};
 use shelfward_core::{ErrorKind, Operation, Result, async_trait};
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
+use tokio::sync::Notify;
 
 use crate::binds::Statement;
 use crate::error::{Fail, Job};
@@ -41,14 +42,30 @@ pub(crate) struct Transaction<'c> {
 
 /// Set when the caller is gone.
 #[derive(Clone, Default)]
-struct Stop(Arc<AtomicBool>);
+struct Stop(Arc<(AtomicBool, Notify)>);
 
 impl Stop {
     fn check(&self) -> Job<()> {
-        if self.0.load(Ordering::SeqCst) {
+        if self.0.0.load(Ordering::SeqCst) {
             Err(Fail::GivenUp)
         } else {
             Ok(())
+        }
+    }
+
+    fn set(&self) {
+        self.0.0.store(true, Ordering::SeqCst);
+        self.0.1.notify_waiters();
+    }
+
+    /// Ends when it is set.
+    async fn is_set(&self) {
+        loop {
+            let set = self.0.1.notified();
+            if self.check().is_err() {
+                return;
+            }
+            set.await;
         }
     }
 }
@@ -58,7 +75,7 @@ struct GivesUp(Stop);
 
 impl Drop for GivesUp {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::SeqCst);
+        self.0.set();
     }
 }
 
@@ -80,13 +97,22 @@ impl Transaction<'_> {
         Ok(done.rows_affected())
     }
 
-    /// Statements without values, one after another, for as long as they take: they make indexes.
+    /// Statements without values, one after another.
     pub(crate) async fn define(&mut self, sql: &str) -> Job<()> {
+        self.define_within(sql, self.patience).await
+    }
+
+    /// The same, for as long as they take: they fill columns and make indexes.
+    pub(crate) async fn define_at_length(&mut self, sql: &str) -> Job<()> {
+        self.define_within(sql, None).await
+    }
+
+    async fn define_within(&mut self, sql: &str, patience: Option<Duration>) -> Job<()> {
         self.stop.check()?;
-        self.connection
-            .execute(sqlx::raw_sql(AssertSqlSafe(sql)))
-            .await?;
-        Ok(())
+        let statements = sqlx::raw_sql(AssertSqlSafe(sql));
+        within(patience, (&mut *self.connection).execute(statements))
+            .await
+            .map(drop)
     }
 
     /// Sends rows in the server's binary form.
@@ -161,8 +187,21 @@ impl Server {
     }
 
     async fn attempt<W: Work>(&self, work: &W, stop: &Stop, surely: bool) -> Job<W::Output> {
-        let mut held = self.connection(surely).await?;
-        match self.until_commit(&mut held, work, stop).await {
+        let given_up = stop.is_set();
+        tokio::pin!(given_up);
+        let mut held = tokio::select! {
+            biased;
+            held = self.connection(surely) => held?,
+            () = &mut given_up => return Err(Fail::GivenUp),
+        };
+        let done = tokio::select! {
+            biased;
+            done = self.until_commit(&mut held, work, stop) => done,
+            // It may be waiting for another writer. Its connection is in the middle of something, and
+            // is closed as it is dropped.
+            () = &mut given_up => return Err(Fail::GivenUp),
+        };
+        match done {
             Ok((answer, id)) => self.commit(held, &id).await.map(|()| answer),
             Err(fail) => {
                 let undone = match fail.breaks_the_connection() {
@@ -190,6 +229,11 @@ impl Server {
         let timeout = self.options.statement_timeout.as_millis();
         if timeout > 0 {
             begin.push_str(&format!("SET LOCAL statement_timeout = {timeout};"));
+            // A caller that fell silent holds its locks no longer than this.
+            let idle = timeout.saturating_add(IDLE_ALLOWANCE).min(MAX_TIMEOUT);
+            begin.push_str(&format!(
+                "SET LOCAL idle_in_transaction_session_timeout = {idle};"
+            ));
         }
         // A writer finds its rows by an index, if there is one for them: never by reading the whole
         // table, which would take more while others wait for its locks.
@@ -257,6 +301,13 @@ impl Server {
         Err(Fail::Unknown)
     }
 }
+
+/// How many milliseconds a transaction may be idle beyond what a statement may take: while rows are
+/// written as bytes.
+const IDLE_ALLOWANCE: u128 = 10_000;
+
+/// What the server takes for a time at most.
+const MAX_TIMEOUT: u128 = 2_147_483_647;
 
 /// How often it is asked what became of a transaction, 200 ms apart.
 const ASKED: usize = 15;

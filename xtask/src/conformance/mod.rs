@@ -7,7 +7,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use shelfward_conformance::report::{NotRun, Outcome, StoresPage, html, junit, stores_markdown};
+use shelfward_conformance::report::{
+    NotRun, Outcome, Report, StoresPage, html, junit, stores_markdown,
+};
 
 pub(crate) use harness::REPORTS;
 
@@ -136,8 +138,19 @@ fn ended(outcomes: &[Outcome], named: bool) -> Result<Ended, String> {
     if reports().any(|report| report.unexpected().next().is_some()) {
         return Ok(Ended::Badly);
     }
+    if let Some(report) = reports().find(|report| !report.silent_groups().is_empty())
+        && (named || reports().all(asked_nothing))
+    {
+        let silent = report.silent_groups().join(", ");
+        return Err(format!("{}: no case was run of {silent}", report.store));
+    }
     let not_run = outcomes.iter().find_map(Outcome::not_run);
     shows_enough(reports().count(), not_run, named).map(|()| Ended::Well)
+}
+
+/// Whether a store was run and no case of it.
+fn asked_nothing(report: &Report) -> bool {
+    report.silent_groups() == report.groups()
 }
 
 /// A run that asked no store anything shows nothing, nor does one that did not ask a store that was

@@ -1,6 +1,7 @@
 //! Servers and callers that fail.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use shelfward_core::{Collection, ErrorKind, Filter, Persistence};
@@ -22,6 +23,10 @@ tests!(
     a_search_given_up_leaves_its_connection,
     a_pool_of_ones_own_stays_open,
     a_role_that_is_read_only_by_default,
+    a_writer_that_fell_silent_lets_go,
+    making_a_collection_over_a_silent_network_ends,
+    what_was_given_up_holds_no_connection,
+    a_search_dropped_outside_its_runtime,
 );
 
 async fn a_wrong_password_is_printed_nowhere(ground: Ground) {
@@ -43,6 +48,147 @@ async fn a_wrong_password_is_printed_nowhere(ground: Ground) {
         !shown.contains("password") && !shown.contains("127.0.0.1"),
         "{shown}"
     );
+}
+
+/// The address of a way to the server that swallows everything, and tells nobody, from the first message
+/// on that holds these bytes after it was told to.
+async fn silent_from(ground: &Ground, bytes: &'static [u8]) -> (String, Arc<AtomicBool>) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let mut address = String::new();
+    ground.url_as(|parts| address.clone_from(&parts.address), "");
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let here = listener.local_addr().unwrap().to_string();
+    let swallows = Arc::new(AtomicBool::new(false));
+    let told = swallows.clone();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let mut server = tokio::net::TcpStream::connect(&address).await.unwrap();
+            let told = told.clone();
+            tokio::spawn(async move {
+                let (mut up, mut down) = (vec![0; 1 << 14], vec![0; 1 << 14]);
+                loop {
+                    tokio::select! {
+                        read = client.read(&mut up) => {
+                            let Ok(n @ 1..) = read else { return };
+                            let holds = up[..n].windows(bytes.len()).any(|w| w == bytes);
+                            if holds && told.load(Ordering::SeqCst) {
+                                std::future::pending::<()>().await;
+                            }
+                            if server.write_all(&up[..n]).await.is_err() { return }
+                        }
+                        read = server.read(&mut down) => {
+                            let Ok(n @ 1..) = read else { return };
+                            if client.write_all(&down[..n]).await.is_err() { return }
+                        }
+                    }
+                }
+            });
+        }
+    });
+    (here, swallows)
+}
+
+const SHORT: &str =
+    "sslmode=disable&max_connections=2&statement_timeout_ms=1000&connect_timeout_ms=1000";
+
+async fn a_writer_that_fell_silent_lets_go(ground: Ground) {
+    let (address, swallows) = silent_from(&ground, b"DELETE FROM").await;
+    let url = ground.url_as(|parts| parts.address = address, SHORT);
+    let store = shelfward_postgres::connect(&url).await.unwrap();
+    let store = shelfward_core::Store::new(store);
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    swallows.store(true, Ordering::SeqCst);
+    let silent = collection
+        .replace(&of_source("t", "a"), &source("t", "a", 4, 2))
+        .await;
+    silent.unwrap_err();
+    let other = ground.store_with("statement_timeout_ms=1000").await;
+    let other = other.open(&spec("c").name).await.unwrap();
+    // As long as its transaction may be idle, and a little more.
+    let mut tries = 0;
+    while let Err(waiting) = other
+        .replace(&of_source("t", "a"), &source("t", "a", 3, 3))
+        .await
+    {
+        assert!(matches!(waiting.kind(), ErrorKind::Timeout(_)), "{waiting}");
+        tries += 1;
+        assert!(tries < 30, "its locks are held for good");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    assert_eq!(versions(&*other, &of_tenant("t")).await, (vec![3], 3));
+}
+
+async fn making_a_collection_over_a_silent_network_ends(ground: Ground) {
+    let (address, swallows) = silent_from(&ground, b"lock_timeout").await;
+    let url = ground.url_as(|parts| parts.address = address, SHORT);
+    let store = shelfward_postgres::connect(&url).await.unwrap();
+    let store = shelfward_core::Store::new(store);
+    swallows.store(true, Ordering::SeqCst);
+    let ended = tokio::time::timeout(Duration::from_secs(30), store.ensure(&spec("c"))).await;
+    let refused = ended.expect("it ends").map(drop).unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Timeout(_)), "{refused}");
+}
+
+async fn what_was_given_up_holds_no_connection(ground: Ground) {
+    let store = ground
+        .store_with("max_connections=2&connect_timeout_ms=2000&statement_timeout_ms=30000")
+        .await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 3, 1)).await.unwrap();
+    // Whoever writes rows waits for this.
+    let mut other = ground.connection().await;
+    let held = format!(
+        "BEGIN; LOCK TABLE {}.shelfward_c IN SHARE MODE",
+        ground.schema()
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(held))
+        .execute(&mut other)
+        .await
+        .unwrap();
+    for n in 0..4 {
+        let (selector, records) = (of_source("t", "x"), source("t", "x", 2, n));
+        let write = collection.replace(&selector, &records);
+        let given_up = tokio::time::timeout(Duration::from_millis(200), write).await;
+        assert!(given_up.is_err(), "it waits");
+    }
+    let found = collection.search(&dense(of_tenant("t"), 2)).await.unwrap();
+    assert_eq!(found.hits.len(), 2);
+    other.close().await.unwrap();
+    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
+}
+
+async fn a_search_dropped_outside_its_runtime(ground: Ground) {
+    let url = ground.url("");
+    let outside = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let store = runtime.block_on(shelfward_postgres::connect(&url)).unwrap();
+        let store = shelfward_core::Store::new(store);
+        let collection = runtime.block_on(store.ensure(&spec("c"))).unwrap();
+        runtime
+            .block_on(collection.upsert(&source("t", "a", 50, 1)))
+            .unwrap();
+        let leg = dense(of_tenant("t"), 3);
+        for micros in (0..8_000).step_by(100) {
+            let mut search = Box::pin(collection.search(&leg));
+            let _ = runtime.block_on(async {
+                tokio::time::timeout(Duration::from_micros(micros), search.as_mut()).await
+            });
+            drop(search);
+        }
+        runtime
+            .block_on(collection.search(&leg))
+            .unwrap()
+            .hits
+            .len()
+    });
+    let found = tokio::task::spawn_blocking(|| outside.join())
+        .await
+        .unwrap();
+    assert_eq!(found.expect("no drop panics"), 3);
 }
 
 async fn a_role_that_is_read_only_by_default(ground: Ground) {

@@ -1,7 +1,9 @@
 //! What the store makes in a database, what it finds lacking, and who may make it.
 
 use shelfward_core::filter::key;
-use shelfward_core::{ErrorKind, Field, FieldKind, Filter, Include, MetadataKey, Persistence};
+use shelfward_core::{
+    ErrorKind, Field, FieldKind, Filter, Include, MetadataKey, Persistence, VectorStore as _,
+};
 use shelfward_postgres::{Identifier, PostgresOptions, PostgresStore};
 use sqlx::Connection as _;
 
@@ -24,6 +26,10 @@ tests!(
     a_handle_of_before_a_field_was_declared,
     names_that_end_as_those_of_indexes,
     an_operator_that_somebody_put_in_the_way,
+    operators_of_metadata_that_somebody_put_in_the_way,
+    a_column_that_somebody_added,
+    an_index_of_another_prefix,
+    a_view_on_what_is_dropped,
     ensure_waits_for_nobody_where_all_is_made,
     a_role_that_may_create_in_its_schema_alone,
 );
@@ -417,7 +423,15 @@ async fn names_that_end_as_those_of_indexes(ground: Ground) {
     let store = ground.store().await;
     let by_hand = ground.store_with("manage_schema=false").await;
     let all = [
-        "kb_words", "kb_hnsw", "kb_unit", "kb_pkey", "kb", "kb_f2", "kb_text",
+        "kb_words",
+        "kb_hnsw",
+        "kb_unit",
+        "kb_pkey",
+        "kb",
+        "kb_f2",
+        "kb_text",
+        "collections",
+        "texts",
     ];
     for collection in all {
         store.ensure(&spec(collection)).await.unwrap();
@@ -426,6 +440,121 @@ async fn names_that_end_as_those_of_indexes(ground: Ground) {
         // Each has every index of its own.
         by_hand.open(&name(collection)).await.unwrap();
     }
+}
+
+/// For types that the server's own operators are not for, so that a literal without a type is taken for
+/// one of those.
+async fn operators_of_metadata_that_somebody_put_in_the_way(ground: Ground) {
+    let url = database(&ground).await;
+    let mut inside =
+        sqlx::PgConnection::connect_with(&url.split('?').next().unwrap().parse().unwrap())
+            .await
+            .unwrap();
+    let lie = |operator: &str, left: &str, right: &str, answer: &str, says: &str| {
+        format!(
+            "CREATE FUNCTION public.lie({left}, {right}) RETURNS {answer} LANGUAGE sql IMMUTABLE RETURN {says}; \
+             CREATE OPERATOR public.{operator} (LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = public.lie)"
+        )
+    };
+    for shadow in [
+        lie("#>>", "jsonb", "jsonb", "text", "'all'"),
+        lie("+", "float8", "int4", "float8", "-$1"),
+        lie(">", "int8", "numeric", "boolean", "true"),
+    ] {
+        let shadow = sqlx::raw_sql(sqlx::AssertSqlSafe(shadow));
+        shadow.execute(&mut inside).await.unwrap();
+    }
+    for (operator, answer) in [("->>", "text"), ("->", "jsonb")] {
+        let shadow = format!(
+            "CREATE FUNCTION public.lie_{answer}(jsonb, jsonb) RETURNS {answer} LANGUAGE sql IMMUTABLE \
+             RETURN NULL::{answer}; CREATE OPERATOR public.{operator} (LEFTARG = jsonb, RIGHTARG = jsonb, \
+             FUNCTION = public.lie_{answer})"
+        );
+        let shadow = sqlx::raw_sql(sqlx::AssertSqlSafe(shadow));
+        shadow.execute(&mut inside).await.unwrap();
+    }
+    inside.close().await.unwrap();
+    let adapter = shelfward_postgres::connect(&format!("{url}&index=none"))
+        .await
+        .unwrap();
+    let field = |key: &str, kind| Field::new(MetadataKey::new(key).unwrap(), kind);
+    let open = spec("c")
+        .with_open_fields(true)
+        .with_fields([field("1", FieldKind::Text), field("n", FieldKind::Integer)]);
+    let store = shelfward_core::Store::new(adapter.clone());
+    let collection = store.ensure(&open).await.unwrap();
+    let mut records = source("t", "a", 6, 1);
+    for (n, record) in (1_i64..).zip(&mut records) {
+        let metadata = (*record.metadata).clone();
+        let metadata = metadata
+            .with("groups", "board")
+            .and_then(|m| m.with("1", "one"))
+            .and_then(|m| m.with("n", n))
+            .and_then(|m| m.with("day", format!("2026-0{n}")))
+            .unwrap();
+        record.metadata = metadata.into();
+    }
+    collection.upsert(&records).await.unwrap();
+    let bare = adapter.open(&name("c")).await.unwrap().unwrap();
+    for (filter, right) in [
+        (key("groups").eq("all"), 0),
+        (key("groups").eq("board"), 6),
+        (key("1").eq("one"), 6),
+        (key("day").gt("2026-04"), 2),
+        (key("n").gt(2.5), 4),
+    ] {
+        let filter = filter.build().unwrap();
+        for handle in [&*collection, &*bare] {
+            let there = handle.count(&filter).await.unwrap();
+            assert_eq!(there.exact(), Some(right), "{filter}");
+        }
+    }
+    let nearest = collection.search(&dense(of_tenant("t"), 1)).await.unwrap();
+    assert_eq!(nearest.hits[0].key, records[0].key);
+    let early = key("tenant").eq("t").and(key("day").lt("2026-02"));
+    let early = early.build().unwrap().narrow().unwrap();
+    let removed = collection.delete_matching(&early).await.unwrap();
+    assert_eq!(removed.exact(), Some(1));
+    store.close().await.unwrap();
+}
+
+async fn a_column_that_somebody_added(ground: Ground) {
+    let store = ground.store().await;
+    store.ensure(&spec("c")).await.unwrap();
+    let schema = ground.schema();
+    let add = format!("ALTER TABLE {schema}.shelfward_c ADD COLUMN f4_lang text");
+    ground.sql(&add).await;
+    let more = Field::new(MetadataKey::new("lang").unwrap(), FieldKind::Text);
+    let refused = store.ensure(&spec("c").with_fields([more])).await;
+    let told = refused.map(drop).unwrap_err().to_string();
+    assert!(
+        told.contains("f4_lang (text COLLATE C, generated)"),
+        "{told}"
+    );
+    // Nothing was recorded: what served before serves.
+    store.ensure(&spec("c")).await.unwrap();
+}
+
+async fn an_index_of_another_prefix(ground: Ground) {
+    let longer = ground.store_with("table_prefix=kb_").await;
+    longer.ensure(&plain("docs_hnsw")).await.unwrap();
+    let shorter = ground.store_with("table_prefix=kb").await;
+    let refused = shorter.ensure(&plain("docs")).await.map(drop);
+    let told = refused.unwrap_err().to_string();
+    assert!(told.contains("lacks the index hnsw"), "{told}");
+    assert!(shorter.list().await.unwrap().is_empty());
+}
+
+async fn a_view_on_what_is_dropped(ground: Ground) {
+    let store = ground.store().await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    let schema = ground.schema();
+    let view = format!("CREATE VIEW {schema}.report AS SELECT id FROM {schema}.shelfward_c");
+    ground.sql(&view).await;
+    let refused = store.drop_collection(&name("c")).await.unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Invalid(_)), "{refused}");
+    assert!(refused.to_string().contains("a view"), "{refused}");
+    collection.count(&Filter::everything()).await.unwrap();
 }
 
 async fn an_operator_that_somebody_put_in_the_way(ground: Ground) {

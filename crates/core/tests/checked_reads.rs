@@ -425,6 +425,23 @@ fn a_read_that_breaks_a_rule_is_refused_before_the_store_is_asked() {
         );
     }
 
+    // Two so far apart that their distance is no float.
+    let mut euclid = cosine.clone();
+    euclid.metric = Metric::Euclidean;
+    euclid.name = CollectionName::new("euclid").unwrap();
+    let store = Store::new(Meddling::new(Nothing));
+    let euclid = now(store.ensure(&euclid)).unwrap();
+    for (length, may) in [(9.2e18, true), (9.3e18, false), (1.8e19, false)] {
+        let leg = dense(&[-length, 0.0]);
+        match now(euclid.search(&leg)) {
+            Ok(_) => assert!(may, "{length}"),
+            Err(error) => assert!(
+                !may && matches!(error.kind(), ErrorKind::Vector(VectorProblem::Length)),
+                "{length}: {error}"
+            ),
+        }
+    }
+
     let error = search(dense(&[1.0, 0.0]).with_top_k(10_001));
     assert!(
         matches!(

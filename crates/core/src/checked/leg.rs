@@ -202,7 +202,12 @@ impl CheckedCollection {
     pub(super) fn check_vector(&self, vector: &[f32]) -> Result<(), VectorProblem> {
         check_numbers(vector, self.spec().width)?;
         let squared: f64 = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
-        if squared > f64::from(f32::MAX) {
+        let largest = match self.spec().metric {
+            // Two vectors are at most as far from each other as both are long.
+            Metric::Euclidean => f64::from(f32::MAX) / 4.0,
+            _ => f64::from(f32::MAX),
+        };
+        if squared > largest {
             return Err(VectorProblem::Length);
         }
         if self.spec().metric == Metric::Cosine {
@@ -224,8 +229,8 @@ impl CheckedCollection {
     async fn go_on(&self, mut run: Run, mut found: Found, check: Check<'_>) -> Result<Kept> {
         loop {
             let asked = run.ask.top_k;
-            if found.hits.iter().any(|hit| hit.score.is_nan()) {
-                let contract = "a score that is not a number".to_owned();
+            if found.hits.iter().any(|hit| !hit.score.is_finite()) {
+                let contract = "a score that is not a finite number".to_owned();
                 return Err(self.error(Operation::Search, ErrorKind::Contract(contract)));
             }
             // A store that answers more than was asked has not said where those belong.

@@ -40,12 +40,22 @@ struct Control {
     carried: AtomicU64,
 }
 
-/// A cut to come.
+/// A cut or a silence to come.
 struct Trap {
     /// How many chunks of clients are still carried on.
     chunks: u64,
     /// What the proxy does from then on.
     then: Mode,
+    /// Whether connections are cut; otherwise they stay.
+    cuts: bool,
+}
+
+/// What becomes of a chunk.
+enum Fate {
+    CarriedOn,
+    /// Kept until the proxy does something else.
+    Kept,
+    Lost,
 }
 
 impl Proxy {
@@ -105,7 +115,15 @@ impl Proxy {
     /// Cuts all connections when so many chunks of clients were carried on and one more chunk of
     /// anybody comes, and does `then` from there on.
     pub(crate) fn cut_after(&self, chunks: u64, then: Mode) {
-        *self.control.trap() = Some(Trap { chunks, then });
+        let cuts = true;
+        *self.control.trap() = Some(Trap { chunks, then, cuts });
+    }
+
+    /// Carries nothing on any more, and cuts nothing, when so many chunks of clients were carried on and
+    /// one more chunk of anybody comes.
+    pub(crate) fn silent_after(&self, chunks: u64) {
+        let (then, cuts) = (Mode::Silent, false);
+        *self.control.trap() = Some(Trap { chunks, then, cuts });
     }
 
     /// Whether anything was said through it.
@@ -202,14 +220,17 @@ impl Control {
         let mut chunk = vec![0; 16 * 1024];
         let mut mode = self.mode.subscribe();
         loop {
-            let read = from.read(&mut chunk).await?;
+            let read = from.read(&mut chunk).await;
+            // Nor is an end carried on while nothing is.
+            let mut now = speaks(&mut mode).await?;
+            let read = read?;
             if read == 0 {
                 return Ok(());
             }
-            let speaks = mode.wait_for(|mode| *mode != Mode::Silent).await;
-            let now = *speaks.map_err(|_| io::ErrorKind::BrokenPipe)?;
-            if !self.carries_on(of_a_client) {
-                return Ok(());
+            match self.fate(of_a_client) {
+                Fate::CarriedOn => {}
+                Fate::Kept => now = speaks(&mut mode).await?,
+                Fate::Lost => return Ok(()),
             }
             self.carried.fetch_add(1, Ordering::Relaxed);
             let chunk = chunk.get(..read).unwrap_or_default();
@@ -224,21 +245,28 @@ impl Control {
         }
     }
 
-    /// Whether a chunk is carried on, or the one that springs the trap.
-    fn carries_on(&self, of_a_client: bool) -> bool {
+    /// Carried on, unless it is the one that springs the trap.
+    fn fate(&self, of_a_client: bool) -> Fate {
         let mut trap = self.trap();
-        let then = match &mut *trap {
-            None => return true,
-            Some(Trap { chunks: 0, then }) => *then,
+        let (then, cuts) = match &mut *trap {
+            None => return Fate::CarriedOn,
+            Some(Trap {
+                chunks: 0,
+                then,
+                cuts,
+            }) => (*then, *cuts),
             Some(trap) => {
                 trap.chunks -= u64::from(of_a_client);
-                return true;
+                return Fate::CarriedOn;
             }
         };
         *trap = None;
         self.mode.send_replace(then);
+        if !cuts {
+            return Fate::Kept;
+        }
         self.cut();
-        false
+        Fate::Lost
     }
 
     fn cut(&self) {
@@ -248,6 +276,12 @@ impl Control {
     fn trap(&self) -> std::sync::MutexGuard<'_, Option<Trap>> {
         self.trap.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What the proxy does, when it is not silent.
+async fn speaks(mode: &mut watch::Receiver<Mode>) -> io::Result<Mode> {
+    let speaks = mode.wait_for(|mode| *mode != Mode::Silent).await;
+    Ok(*speaks.map_err(|_| io::ErrorKind::BrokenPipe)?)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::try_join_all;
 use shelfward_core::capabilities::{Replace, Writers};
 use shelfward_core::filter::key;
 use shelfward_core::{
@@ -39,6 +40,12 @@ pub(super) fn cases() -> Vec<Case> {
             ),
         Case::new("faults/client-cut-off-holds-nobody", holds_nobody)
             .kills(&[Fault::KeepsLockOfTheCutOff])
+            .only_where(
+                ordered,
+                "its replace is not atomic, or it does not order the writers of other processes",
+            ),
+        Case::new("faults/client-fallen-silent-lets-go", lets_go)
+            .kills(&[Fault::KeepsLockOfTheSilent])
             .only_where(
                 ordered,
                 "its replace is not atomic, or it does not order the writers of other processes",
@@ -384,6 +391,42 @@ async fn holds_nobody(context: Context) -> Checked {
         }
     }
     Ok(())
+}
+
+/// So long others may wait for what a client held that says nothing any more, beyond its patience.
+const HELD: Duration = Duration::from_secs(30);
+
+/// A client may go without its connection's end being heard of: its network is gone, or it is stopped.
+async fn lets_go(context: Context) -> Checked {
+    // Silent from another word on each, all at once.
+    let silences = (0..8).map(|chunks| fallen_silent(context.clone(), chunks));
+    try_join_all(silences).await.map(drop)
+}
+
+async fn fallen_silent(context: Context, chunks: u64) -> Checked {
+    let rig = Rig::new(context, SHORT).await?;
+    rig.searches_again().await?;
+    let (selector, old, new) = (selector()?, unit(OLD)?, unit(NEW)?);
+    rig.proxy.silent_after(chunks);
+    let begun = Instant::now();
+    // Whatever becomes of it, and whenever it is given up.
+    let replace = rig.collection.replace(&selector, &new);
+    let _ = tokio::time::timeout(HELD, replace).await;
+    let what = format!("a replace beside a client that fell silent after {chunks} chunks");
+    loop {
+        let left = (SHORT + HELD).saturating_sub(begun.elapsed());
+        match tokio::time::timeout(left, rig.beside.replace(&selector, &old)).await {
+            Ok(Ok(_)) => break,
+            Ok(Err(error)) => interrupted(&what, &error)?,
+            Err(_) => {
+                let seconds = HELD.as_secs();
+                let message = format!("{what}: still waits for it after {seconds} s");
+                return Err(Finding::errors(message));
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    same_ids(&what, &rig.there().await?, OLD)
 }
 
 fn timed_out<T>(what: &str, operation: Operation, answer: &Result<T, StoreError>) -> Checked {

@@ -227,6 +227,8 @@ pub enum Fault {
     CallsLostWritesDone,
     /// What a client holds stays held when its connection is lost.
     KeepsLockOfTheCutOff,
+    /// What a client holds stays held while its connection is there, though nothing comes from it.
+    KeepsLockOfTheSilent,
     /// An error shows the password that was refused.
     ShowsTheSecret,
     /// A password that was refused is called a failure of the engine.
@@ -235,7 +237,7 @@ pub enum Fault {
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 102] = [
+    pub const ALL: [Self; 103] = [
         Self::IgnoresFilter,
         Self::DropsAll,
         Self::InComparesListAsOne,
@@ -336,6 +338,7 @@ impl Fault {
         Self::TearsReplaceOverTheWire,
         Self::CallsLostWritesDone,
         Self::KeepsLockOfTheCutOff,
+        Self::KeepsLockOfTheSilent,
         Self::ShowsTheSecret,
         Self::CallsDenialAFailure,
     ];

@@ -125,7 +125,7 @@ async fn making_a_collection_over_a_silent_network_ends(ground: Ground) {
     let store = shelfward_core::Store::new(store);
     swallows.store(true, Ordering::SeqCst);
     let ended = tokio::time::timeout(Duration::from_secs(30), store.ensure(&spec("c"))).await;
-    let refused = ended.expect("it ends").map(drop).unwrap_err();
+    let refused = ended.unwrap().map(drop).unwrap_err();
     assert!(matches!(refused.kind(), ErrorKind::Timeout(_)), "{refused}");
 }
 
@@ -188,7 +188,7 @@ async fn a_search_dropped_outside_its_runtime(ground: Ground) {
     let found = tokio::task::spawn_blocking(|| outside.join())
         .await
         .unwrap();
-    assert_eq!(found.expect("no drop panics"), 3);
+    assert_eq!(found.unwrap(), 3);
 }
 
 async fn a_role_that_is_read_only_by_default(ground: Ground) {

@@ -5,6 +5,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use shelfward_core::VectorStore;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -35,7 +36,11 @@ pub(super) struct Desk {
     /// One replace at a time.
     turn: Arc<Turns<()>>,
     keeps_locks: bool,
+    waits_for_the_silent: bool,
 }
+
+/// So long the server waits for a client that has its turn and says nothing.
+const SILENCE: Duration = Duration::from_secs(1);
 
 impl RemoteServer {
     /// Begins one before a store.
@@ -53,6 +58,7 @@ impl RemoteServer {
             next: Mutex::new(1_000),
             turn: Arc::default(),
             keeps_locks: fault == Some(Fault::KeepsLockOfTheCutOff),
+            waits_for_the_silent: fault == Some(Fault::KeepsLockOfTheSilent),
         });
         let secret = "the-right-word".to_owned();
         let (of_the_server, word) = (desk.clone(), secret.clone());
@@ -132,7 +138,16 @@ impl Desk {
             held: None,
             kept: self.keeps_locks,
         };
-        while let Some(line) = lines.next_line().await? {
+        loop {
+            let next = lines.next_line();
+            let line = if turn.held.is_some() && !self.waits_for_the_silent {
+                tokio::time::timeout(SILENCE, next).await??
+            } else {
+                next.await?
+            };
+            let Some(line) = line else {
+                return Ok(());
+            };
             let done = match line.split_once(' ') {
                 None => {
                     turn.held = Some(self.turn.clone().lock_owned().await);
@@ -150,7 +165,6 @@ impl Desk {
             };
             to.write_all(format!("{number}\n").as_bytes()).await?;
         }
-        Ok(())
     }
 }
 

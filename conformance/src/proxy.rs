@@ -44,18 +44,8 @@ struct Control {
 struct Trap {
     /// How many chunks of clients are still carried on.
     chunks: u64,
-    /// What the proxy does from then on.
+    /// What the proxy does from then on. Only where it falls silent do the connections stay.
     then: Mode,
-    /// Whether connections are cut; otherwise they stay.
-    cuts: bool,
-}
-
-/// What becomes of a chunk.
-enum Fate {
-    CarriedOn,
-    /// Kept until the proxy does something else.
-    Kept,
-    Lost,
 }
 
 impl Proxy {
@@ -115,15 +105,14 @@ impl Proxy {
     /// Cuts all connections when so many chunks of clients were carried on and one more chunk of
     /// anybody comes, and does `then` from there on.
     pub(crate) fn cut_after(&self, chunks: u64, then: Mode) {
-        let cuts = true;
-        *self.control.trap() = Some(Trap { chunks, then, cuts });
+        *self.control.trap() = Some(Trap { chunks, then });
     }
 
     /// Carries nothing on any more, and cuts nothing, when so many chunks of clients were carried on and
     /// one more chunk of anybody comes.
     pub(crate) fn silent_after(&self, chunks: u64) {
-        let (then, cuts) = (Mode::Silent, false);
-        *self.control.trap() = Some(Trap { chunks, then, cuts });
+        let then = Mode::Silent;
+        *self.control.trap() = Some(Trap { chunks, then });
     }
 
     /// Whether anything was said through it.
@@ -222,16 +211,13 @@ impl Control {
         loop {
             let read = from.read(&mut chunk).await;
             // Nor is an end carried on while nothing is.
-            let mut now = speaks(&mut mode).await?;
+            speaks(&mut mode).await?;
             let read = read?;
-            if read == 0 {
+            if read == 0 || !self.carries_on(of_a_client) {
                 return Ok(());
             }
-            match self.fate(of_a_client) {
-                Fate::CarriedOn => {}
-                Fate::Kept => now = speaks(&mut mode).await?,
-                Fate::Lost => return Ok(()),
-            }
+            // It may have fallen silent at this very chunk.
+            let now = speaks(&mut mode).await?;
             self.carried.fetch_add(1, Ordering::Relaxed);
             let chunk = chunk.get(..read).unwrap_or_default();
             let Mode::Slow(by) = now else {
@@ -245,28 +231,24 @@ impl Control {
         }
     }
 
-    /// Carried on, unless it is the one that springs the trap.
-    fn fate(&self, of_a_client: bool) -> Fate {
+    /// Whether a chunk is carried on, at once or later; or is the one that springs the trap of a cut.
+    fn carries_on(&self, of_a_client: bool) -> bool {
         let mut trap = self.trap();
-        let (then, cuts) = match &mut *trap {
-            None => return Fate::CarriedOn,
-            Some(Trap {
-                chunks: 0,
-                then,
-                cuts,
-            }) => (*then, *cuts),
+        let then = match &mut *trap {
+            None => return true,
+            Some(Trap { chunks: 0, then }) => *then,
             Some(trap) => {
                 trap.chunks -= u64::from(of_a_client);
-                return Fate::CarriedOn;
+                return true;
             }
         };
         *trap = None;
         self.mode.send_replace(then);
-        if !cuts {
-            return Fate::Kept;
+        let falls_silent = then == Mode::Silent;
+        if !falls_silent {
+            self.cut();
         }
-        self.cut();
-        Fate::Lost
+        falls_silent
     }
 
     fn cut(&self) {

@@ -94,6 +94,9 @@ const MAX_PREFIX: usize = 16;
 /// More than any server has; room for all of them is set aside at once.
 const MAX_CONNECTIONS: u32 = 10_000;
 
+/// How many milliseconds the server takes for a time at most.
+pub(crate) const MAX_TIMEOUT: u128 = 2_147_483_647;
+
 impl PostgresOptions {
     /// Sets the schema that the tables lie in.
     #[must_use]
@@ -203,7 +206,7 @@ impl PostgresOptions {
                 "connect_timeout_ms is at least 1",
             ),
             (
-                self.statement_timeout.as_millis() > 2_147_483_647,
+                self.statement_timeout.as_millis() > MAX_TIMEOUT,
                 "statement_timeout_ms is at most 2147483647",
             ),
         ];

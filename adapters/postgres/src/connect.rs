@@ -36,6 +36,7 @@ const OF_THE_CONNECTION: [&str; 5] = [
     "application_name",
 ];
 
+/// What `sslmode` takes.
 const SSL_MODES: [&str; 6] = [
     "disable",
     "allow",

@@ -7,15 +7,19 @@ use crate::VectorIndex;
 use crate::binds::{Bind, Binds, Statement};
 use crate::capabilities::MAX_WIDTH;
 use crate::catalog::{Found, gone, there};
-use crate::error::{Fail, Job};
+use crate::error::{Fail, Job, LOCK_TIMEOUT};
 use crate::extension::{Extension, Facts};
 use crate::locks::{self, Lock, of_collection, of_tables};
 use crate::registry::{Entry, Settings};
 use crate::schema::{self, Names};
 use crate::transaction::{Transaction, Work};
 
-/// How long a lock on a table is waited for: whoever waits for one stands before all that come later.
-const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '2s'";
+/// Waits for a lock on a table no longer than this: whoever waits for one stands before all that come later.
+async fn limit_locks(transaction: &mut Transaction<'_>) -> Job<()> {
+    let millis = LOCK_TIMEOUT.as_millis();
+    let set = format!("SET LOCAL lock_timeout = {millis}");
+    transaction.define(&set).await
+}
 
 /// What a table holds in columns at most, less those that every table has.
 const MAX_FIELDS: usize = 1_500;
@@ -64,7 +68,7 @@ impl Work for Create {
     async fn run(&self, transaction: &mut Transaction<'_>) -> Job<()> {
         // Making an index of many rows takes as long as it takes; but nobody waits behind one who
         // waits for a table.
-        transaction.define(LOCK_TIMEOUT).await?;
+        limit_locks(transaction).await?;
         transaction
             .define("SET LOCAL statement_timeout = 0")
             .await?;
@@ -230,7 +234,7 @@ impl Work for Drop {
     }
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Job<bool> {
-        transaction.define(LOCK_TIMEOUT).await?;
+        limit_locks(transaction).await?;
         let removed = transaction
             .execute(&Entry::remove(&self.names, &self.name))
             .await?;
@@ -268,7 +272,7 @@ impl Work for Policies {
     }
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Job<()> {
-        transaction.define(LOCK_TIMEOUT).await?;
+        limit_locks(transaction).await?;
         let made = transaction.define(&self.sql).await;
         made.map_err(|fail| match fail.code().as_deref() {
             Some("42704") => {

@@ -218,7 +218,6 @@ pub(crate) fn kind_of(error: sqlx::Error, waited: Duration) -> ErrorKind {
             ErrorKind::Corrupt("the table is not as this store makes it")
         }
         Some("53100") => ErrorKind::Full,
-        Some("25006") => ErrorKind::Denied,
         Some("54000" | "54001" | "22023") => invalid(
             "larger than the server takes: a filter, a row that does not fit into a page, or the words \
                  of a text",

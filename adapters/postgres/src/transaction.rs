@@ -16,6 +16,7 @@ use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
 use tokio::sync::Notify;
 
 use crate::binds::Statement;
+use crate::config::MAX_TIMEOUT;
 use crate::error::{Fail, Job};
 use crate::locks::{Lock, statements};
 use crate::server::{ATTEMPTS, Held, Server, rows, within};
@@ -247,7 +248,7 @@ impl Server {
         .await
         // What a replica says to a transaction that would write.
         .map_err(|fail| match fail.code().as_deref() {
-            Some("0A000" | "25006") => Fail::ReadOnly,
+            Some("0A000") => Fail::ReadOnly,
             _ => fail,
         })?;
         let id = answered.last().map(|row| row.try_get::<String, _>(0));
@@ -305,9 +306,6 @@ impl Server {
 /// How many milliseconds a transaction may be idle beyond what a statement may take: while rows are
 /// written as bytes.
 const IDLE_ALLOWANCE: u128 = 10_000;
-
-/// What the server takes for a time at most.
-const MAX_TIMEOUT: u128 = 2_147_483_647;
 
 /// How often it is asked what became of a transaction, 200 ms apart.
 const ASKED: usize = 15;

@@ -94,8 +94,7 @@ const SHORT: &str =
 async fn a_writer_that_fell_silent_lets_go(ground: Ground) {
     let (address, swallows) = silent_from(&ground, b"DELETE FROM").await;
     let url = ground.url_as(|parts| parts.address = address, SHORT);
-    let store = shelfward_postgres::connect(&url).await.unwrap();
-    let store = shelfward_core::Store::new(store);
+    let store = Ground::store_at(&url).await;
     let collection = store.ensure(&spec("c")).await.unwrap();
     swallows.store(true, Ordering::SeqCst);
     let silent = collection
@@ -121,8 +120,7 @@ async fn a_writer_that_fell_silent_lets_go(ground: Ground) {
 async fn making_a_collection_over_a_silent_network_ends(ground: Ground) {
     let (address, swallows) = silent_from(&ground, b"lock_timeout").await;
     let url = ground.url_as(|parts| parts.address = address, SHORT);
-    let store = shelfward_postgres::connect(&url).await.unwrap();
-    let store = shelfward_core::Store::new(store);
+    let store = Ground::store_at(&url).await;
     swallows.store(true, Ordering::SeqCst);
     let ended = tokio::time::timeout(Duration::from_secs(30), store.ensure(&spec("c"))).await;
     let refused = ended.unwrap().map(drop).unwrap_err();
@@ -201,10 +199,7 @@ async fn a_role_that_is_read_only_by_default(ground: Ground) {
          ALTER ROLE {role} SET default_transaction_read_only = on"
     );
     ground.sql(&sql).await;
-    let store = shelfward_postgres::connect(&ground.url_by_role("manage_schema=false"))
-        .await
-        .unwrap();
-    let store = shelfward_core::Store::new(store);
+    let store = Ground::store_at(&ground.url_by_role("manage_schema=false")).await;
     let collection = store.ensure(&spec("c")).await.unwrap();
     for refused in [
         collection.upsert(&source("t", "b", 2, 1)).await,

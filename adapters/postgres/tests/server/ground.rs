@@ -123,6 +123,11 @@ impl Ground {
         self.store_with("").await
     }
 
+    /// A store by a URL that is not the ground's own.
+    pub(crate) async fn store_at(url: &str) -> Store {
+        Store::new(shelfward_postgres::connect(url).await.unwrap())
+    }
+
     pub(crate) async fn store_with(&self, options: &str) -> Store {
         Store::new(self.adapter(options).await)
     }

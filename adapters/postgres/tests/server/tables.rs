@@ -53,10 +53,7 @@ async fn made_by_hand(ground: &Ground) {
 
 async fn by_hand_without_any_right_to_make_tables(ground: Ground) {
     made_by_hand(&ground).await;
-    let store = shelfward_postgres::connect(&ground.url_by_role("manage_schema=false"))
-        .await
-        .unwrap();
-    let store = shelfward_core::Store::new(store);
+    let store = Ground::store_at(&ground.url_by_role("manage_schema=false")).await;
     let collection = store.ensure(&spec("c")).await.unwrap();
     collection
         .replace(&of_source("t", "a"), &source("t", "a", 5, 1))
@@ -205,7 +202,7 @@ async fn a_database_without_the_extension(ground: Ground) {
         by_hand.open(&name("c")).await.unwrap_err().kind(),
         ErrorKind::NoCollection
     ));
-    let store = shelfward_core::Store::new(shelfward_postgres::connect(&url).await.unwrap());
+    let store = Ground::store_at(&url).await;
     store.ensure(&spec("c")).await.unwrap();
     by_hand.open(&name("c")).await.unwrap();
     let mut inside =
@@ -249,7 +246,7 @@ async fn an_old_extension(ground: Ground) {
         .execute(&mut inside)
         .await
         .unwrap();
-    let older = shelfward_core::Store::new(shelfward_postgres::connect(&url).await.unwrap());
+    let older = Ground::store_at(&url).await;
     sqlx::raw_sql(sqlx::AssertSqlSafe(format!(
         "CREATE SCHEMA {}",
         ground.schema()
@@ -559,7 +556,7 @@ async fn a_view_on_what_is_dropped(ground: Ground) {
 
 async fn an_operator_that_somebody_put_in_the_way(ground: Ground) {
     let url = database(&ground).await;
-    let store = shelfward_core::Store::new(shelfward_postgres::connect(&url).await.unwrap());
+    let store = Ground::store_at(&url).await;
     let collection = store.ensure(&spec("c")).await.unwrap();
     collection.upsert(&source("t", "a", 6, 1)).await.unwrap();
     let mut inside =
@@ -631,7 +628,7 @@ async fn a_role_that_may_create_in_its_schema_alone(ground: Ground) {
     );
     ground.sql(&make).await;
     let url = ground.url_by_role("");
-    let store = shelfward_core::Store::new(shelfward_postgres::connect(&url).await.unwrap());
+    let store = Ground::store_at(&url).await;
     let collection = store.ensure(&spec("c")).await.unwrap();
     collection.upsert(&source("t", "a", 2, 1)).await.unwrap();
     assert!(store.drop_collection(&name("c")).await.unwrap());

@@ -1,8 +1,8 @@
 //! The values that a statement binds.
 
 use shelfward_core::ErrorKind;
-use sqlx::Arguments;
-use sqlx::postgres::PgArguments;
+use sqlx_core::arguments::Arguments;
+use sqlx_postgres::PgArguments;
 
 use crate::error::{Fail, Job};
 

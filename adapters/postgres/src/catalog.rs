@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use shelfward_core::{CollectionSpec, ErrorKind};
-use sqlx::Row as _;
-use sqlx::postgres::PgRow;
+use sqlx_core::row::Row as _;
+use sqlx_postgres::PgRow;
 
 use crate::binds::{Bind, Binds, Statement};
 use crate::collection::Opened;

@@ -2,7 +2,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use shelfward_core::{ErrorKind, Operation, Result, StoreError};
-use sqlx::postgres::PgConnectOptions;
+use sqlx_postgres::PgConnectOptions;
 
 use crate::error::{FORM, kind_of};
 use crate::identifier::Identifier;

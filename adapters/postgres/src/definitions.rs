@@ -1,7 +1,7 @@
 //! What is made, changed and dropped in the database, each one transaction.
 
 use shelfward_core::{CollectionName, CollectionSpec, ErrorKind, async_trait};
-use sqlx::Row as _;
+use sqlx_core::row::Row as _;
 
 use crate::VectorIndex;
 use crate::binds::{Bind, Binds, Statement};

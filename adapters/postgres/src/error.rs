@@ -11,7 +11,7 @@ pub(crate) enum Fail {
     /// A failure that is named already.
     Kind(ErrorKind),
     /// The driver's or the server's; its text may hold values or an address and is never shown.
-    Engine(sqlx::Error),
+    Engine(sqlx_core::Error),
     /// The server did not answer within this time.
     Silent(Duration),
     /// No connection was to be had, and why.
@@ -27,8 +27,8 @@ pub(crate) enum Fail {
 
 pub(crate) type Job<T> = Result<T, Fail>;
 
-impl From<sqlx::Error> for Fail {
-    fn from(error: sqlx::Error) -> Self {
+impl From<sqlx_core::Error> for Fail {
+    fn from(error: sqlx_core::Error) -> Self {
         Self::Engine(error)
     }
 }
@@ -66,7 +66,7 @@ impl Fail {
     /// The server's code for the failure, where it is the server's.
     pub(crate) fn code(&self) -> Option<String> {
         match self {
-            Self::Engine(sqlx::Error::Database(error)) => error.code().map(|c| c.into_owned()),
+            Self::Engine(sqlx_core::Error::Database(error)) => error.code().map(|c| c.into_owned()),
             _ => None,
         }
     }
@@ -74,7 +74,7 @@ impl Fail {
     /// Whether the connection is not to be used any more.
     pub(crate) fn breaks_the_connection(&self) -> bool {
         match self {
-            Self::Engine(sqlx::Error::Database(_)) => self.is_connection_lost(),
+            Self::Engine(sqlx_core::Error::Database(_)) => self.is_connection_lost(),
             Self::Engine(_) | Self::Silent(_) => true,
             _ => false,
         }
@@ -83,10 +83,10 @@ impl Fail {
     /// Whether the connection went away.
     pub(crate) fn is_connection_lost(&self) -> bool {
         match self {
-            Self::Engine(sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed) => true,
+            Self::Engine(sqlx_core::Error::Io(_) | sqlx_core::Error::WorkerCrashed) => true,
             // The driver's word for a connection that ended between two messages.
-            Self::Engine(sqlx::Error::Protocol(_)) => true,
-            Self::Engine(sqlx::Error::Database(_)) => {
+            Self::Engine(sqlx_core::Error::Protocol(_)) => true,
+            Self::Engine(sqlx_core::Error::Database(_)) => {
                 let code = self.code().unwrap_or_default();
                 code.starts_with("08")
                     || matches!(code.as_str(), "57P01" | "57P02" | "57P03" | "57P05")
@@ -153,17 +153,17 @@ impl Fail {
                 "the connection was lost while the write was committed; look whether it took effect"
                     .to_owned(),
             ),
-            Self::Engine(sqlx::Error::Database(_)) => {
+            Self::Engine(sqlx_core::Error::Database(_)) => {
                 self.code().map(|code| format!("SQLSTATE {code}"))
             }
-            Self::Engine(sqlx::Error::Io(error)) => Some(match error.raw_os_error() {
+            Self::Engine(sqlx_core::Error::Io(error)) => Some(match error.raw_os_error() {
                 // A look-up that fails comes without a code of the system's, and with no kind of its own.
                 None if error.kind().to_string() == "uncategorized error" => {
                     "the host's name could not be looked up".to_owned()
                 }
                 _ => format!("the connection failed: {}", error.kind()),
             }),
-            Self::Engine(sqlx::Error::Protocol(_)) => {
+            Self::Engine(sqlx_core::Error::Protocol(_)) => {
                 Some("the connection ended or spoke another protocol".to_owned())
             }
             _ => None,
@@ -179,29 +179,33 @@ pub(crate) const FORM: &str =
     "the URL is written postgres://user:password@host:port/database?option=value";
 
 /// The kind of a failure of the driver's or the server's.
-pub(crate) fn kind_of(error: sqlx::Error, waited: Duration) -> ErrorKind {
+pub(crate) fn kind_of(error: sqlx_core::Error, waited: Duration) -> ErrorKind {
     let invalid = |what: &str| ErrorKind::Invalid(what.to_owned());
     let code = match &error {
-        sqlx::Error::Database(error) => error.code().map(|code| code.into_owned()),
-        sqlx::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+        sqlx_core::Error::Database(error) => error.code().map(|code| code.into_owned()),
+        sqlx_core::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
             return invalid(
                 "the server's certificate is not trusted, or not for this host, or sslrootcert holds none; \
                  see sslmode and sslrootcert",
             );
         }
-        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
+        sqlx_core::Error::Io(_)
+        | sqlx_core::Error::Protocol(_)
+        | sqlx_core::Error::WorkerCrashed => {
             return ErrorKind::Unavailable;
         }
-        sqlx::Error::Tls(_) => {
+        sqlx_core::Error::Tls(_) => {
             return invalid(
                 "TLS could not be agreed on; the server may have none, as sslmode asks for it",
             );
         }
-        sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => return ErrorKind::Unavailable,
-        sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
+        sqlx_core::Error::PoolTimedOut | sqlx_core::Error::PoolClosed => {
+            return ErrorKind::Unavailable;
+        }
+        sqlx_core::Error::ColumnDecode { .. } | sqlx_core::Error::Decode(_) => {
             return ErrorKind::Corrupt("a row is not as this store writes it");
         }
-        sqlx::Error::Configuration(_) => {
+        sqlx_core::Error::Configuration(_) => {
             return invalid(FORM);
         }
         _ => None,

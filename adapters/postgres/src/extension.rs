@@ -1,8 +1,8 @@
 //! The extension pgvector, as the server has it.
 
 use shelfward_core::{ErrorKind, Metric};
-use sqlx::Row as _;
-use sqlx::postgres::PgRow;
+use sqlx_core::row::Row as _;
+use sqlx_postgres::PgRow;
 
 use crate::binds::{Binds, Statement};
 use crate::error::{Fail, Job};

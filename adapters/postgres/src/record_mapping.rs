@@ -5,8 +5,8 @@ use std::sync::Arc;
 use shelfward_core::{
     CollectionSpec, ErrorKind, Include, Key, Metadata, Record, StoredRecord, Text, VectorProblem,
 };
-use sqlx::Row as _;
-use sqlx::postgres::PgRow;
+use sqlx_core::row::Row as _;
+use sqlx_postgres::PgRow;
 
 use crate::error::{Job, corrupt};
 use crate::words::limit;

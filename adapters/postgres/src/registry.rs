@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use shelfward_core::{CollectionName, CollectionSpec, ErrorKind};
-use sqlx::Row as _;
-use sqlx::postgres::PgRow;
+use sqlx_core::row::Row as _;
+use sqlx_postgres::PgRow;
 
 use crate::PostgresOptions;
 use crate::binds::{Bind, Binds, Statement};

@@ -4,7 +4,7 @@ use shelfward_core::{
     Ask, CollectionSpec, End, ErrorKind, Filter, Found, Hit, Leg, Match, Metric, QueryWord,
     VectorProblem,
 };
-use sqlx::Row as _;
+use sqlx_core::row::Row as _;
 
 use crate::binds::{Bind, Binds};
 use crate::collection::Opened;

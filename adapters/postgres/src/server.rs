@@ -5,9 +5,11 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use shelfward_core::ErrorKind;
-use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, Postgres};
+use sqlx_core::connection::{ConnectOptions, Connection};
+use sqlx_core::pool::PoolConnection;
+use sqlx_core::sql_str::AssertSqlSafe;
+use sqlx_postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
+use sqlx_postgres::{PgConnection, Postgres};
 use tokio::runtime::Handle;
 
 use crate::PostgresOptions;
@@ -69,7 +71,7 @@ impl Server {
                 let what = "sslrootcert, sslcert or sslkey names a file that cannot be read";
                 return Err(ErrorKind::Invalid(what.to_owned()).into());
             }
-            Ok(Err(sqlx::Error::Configuration(_))) => {
+            Ok(Err(sqlx_core::Error::Configuration(_))) => {
                 let what = "sslcert or sslkey holds no certificate or no key in PEM";
                 return Err(ErrorKind::Invalid(what.to_owned()).into());
             }
@@ -119,7 +121,7 @@ impl Server {
             let acquired = self.pool.acquire().await;
             let mut held = match acquired {
                 Ok(connection) => Held(Some(connection), Handle::current()),
-                Err(sqlx::Error::PoolTimedOut) => return Err(self.why_none().await),
+                Err(sqlx_core::Error::PoolTimedOut) => return Err(self.why_none().await),
                 Err(error) => return Err(error.into()),
             };
             if !surely {
@@ -186,14 +188,14 @@ impl Server {
 }
 
 /// Whether it was no server that failed: over TCP, only files of certificates can be missing.
-fn lacks_a_file(error: &sqlx::Error, connection: &PgConnectOptions) -> bool {
+fn lacks_a_file(error: &sqlx_core::Error, connection: &PgConnectOptions) -> bool {
     let by_socket = connection.get_socket().is_some() || connection.get_host().starts_with('/');
     let missing = [
         io::ErrorKind::NotFound,
         io::ErrorKind::PermissionDenied,
         io::ErrorKind::IsADirectory,
     ];
-    !by_socket && matches!(error, sqlx::Error::Io(error) if missing.contains(&error.kind()))
+    !by_socket && matches!(error, sqlx_core::Error::Io(error) if missing.contains(&error.kind()))
 }
 
 /// A connection that is closed where nobody put it back: one that was dropped in the middle of
@@ -244,7 +246,7 @@ pub(crate) async fn rows(
     patience: Option<Duration>,
     keep: bool,
 ) -> Job<Vec<PgRow>> {
-    let query = sqlx::query_with(
+    let query = sqlx_core::query::query_with(
         AssertSqlSafe(statement.sql.as_str()),
         statement.binds.arguments()?,
     );
@@ -254,7 +256,7 @@ pub(crate) async fn rows(
 /// What the driver answers within the time that a statement may take.
 pub(crate) async fn within<T>(
     patience: Option<Duration>,
-    asked: impl Future<Output = sqlx::Result<T>>,
+    asked: impl Future<Output = sqlx_core::error::Result<T>>,
 ) -> Job<T> {
     match patience {
         None => Ok(asked.await?),
@@ -271,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_missing_is_no_server_that_is() {
-        let of = |kind: io::ErrorKind| sqlx::Error::Io(kind.into());
+        let of = |kind: io::ErrorKind| sqlx_core::Error::Io(kind.into());
         let tcp = PgConnectOptions::new_without_pgpass().host("db.internal");
         let socket = PgConnectOptions::new_without_pgpass().socket("/run/postgresql");
         assert!(lacks_a_file(&of(io::ErrorKind::NotFound), &tcp));

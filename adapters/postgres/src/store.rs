@@ -7,8 +7,8 @@ use shelfward_core::{
     Capabilities, Collection, CollectionName, CollectionSpec, ErrorKind, Operation, Result,
     StoreError, VectorStore, WriteOrder, async_trait,
 };
-use sqlx::Row as _;
-use sqlx::postgres::{PgConnectOptions, PgPool};
+use sqlx_core::row::Row as _;
+use sqlx_postgres::{PgConnectOptions, PgPool};
 
 use crate::PostgresOptions;
 use crate::capabilities::capabilities;
@@ -370,7 +370,7 @@ impl VectorStore for PostgresStore {
             Err(fail) if no_tables(&fail) => return Ok(Vec::new()),
             rows => rows.map_err(told)?,
         };
-        let name = |row: &sqlx::postgres::PgRow| -> Job<CollectionName> {
+        let name = |row: &sqlx_postgres::PgRow| -> Job<CollectionName> {
             CollectionName::new(row.try_get(0)?)
                 .map_err(|_| corrupt("a collection has a name that is none"))
         };

@@ -11,8 +11,11 @@ use std::time::Duration;
 
 use shelfward_core::{CollectionName, StoreError};
 use shelfward_core::{ErrorKind, Operation, Result, async_trait};
-use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
+use sqlx_core::executor::Executor as _;
+use sqlx_core::row::Row as _;
+use sqlx_core::sql_str::AssertSqlSafe;
+use sqlx_postgres::PgConnection;
+use sqlx_postgres::PgRow;
 use tokio::sync::Notify;
 
 use crate::binds::Statement;
@@ -90,7 +93,7 @@ impl Transaction<'_> {
     /// How many rows one statement changed.
     pub(crate) async fn execute(&mut self, statement: &Statement) -> Job<u64> {
         self.stop.check()?;
-        let query = sqlx::query_with(
+        let query = sqlx_core::query::query_with(
             AssertSqlSafe(statement.sql.as_str()),
             statement.binds.arguments()?,
         );
@@ -110,7 +113,7 @@ impl Transaction<'_> {
 
     async fn define_within(&mut self, sql: &str, patience: Option<Duration>) -> Job<()> {
         self.stop.check()?;
-        let statements = sqlx::raw_sql(AssertSqlSafe(sql));
+        let statements = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql));
         within(patience, (&mut *self.connection).execute(statements))
             .await
             .map(drop)
@@ -243,7 +246,7 @@ impl Server {
         begin.push_str("SELECT pg_current_xact_id()::text");
         let answered = within(
             patience,
-            sqlx::raw_sql(AssertSqlSafe(begin.as_str())).fetch_all(&mut **held),
+            sqlx_core::raw_sql::raw_sql(AssertSqlSafe(begin.as_str())).fetch_all(&mut **held),
         )
         .await
         // What a replica says to a transaction that would write.
@@ -279,7 +282,7 @@ impl Server {
             if let Ok(mut held) = self.connection(true).await {
                 let status = within(
                     self.patience(),
-                    sqlx::raw_sql(AssertSqlSafe(ask.as_str())).fetch_one(&mut *held),
+                    sqlx_core::raw_sql::raw_sql(AssertSqlSafe(ask.as_str())).fetch_one(&mut *held),
                 );
                 let status = status.await;
                 held.put_back(&status);
@@ -311,7 +314,10 @@ const IDLE_ALLOWANCE: u128 = 10_000;
 const ASKED: usize = 15;
 
 async fn raw(held: &mut Held, patience: Option<Duration>, sql: &'static str) -> Job<()> {
-    within(patience, (&mut **held).execute(sqlx::raw_sql(sql)))
-        .await
-        .map(drop)
+    within(
+        patience,
+        (&mut **held).execute(sqlx_core::raw_sql::raw_sql(sql)),
+    )
+    .await
+    .map(drop)
 }

@@ -7,7 +7,7 @@ use shelfward_core::{
     Claim, CollectionSpec, ErrorKind, Expected, Filter, Key, Metadata, MetadataPatch, NarrowFilter,
     Record, async_trait,
 };
-use sqlx::Row as _;
+use sqlx_core::row::Row as _;
 
 use crate::binds::{Bind, Binds, Statement};
 use crate::collection::Opened;

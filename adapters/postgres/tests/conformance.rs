@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use shelfward_conformance::{Server, StoreUnderTest, not_run, run_tests};
 use shelfward_core::{ErrorKind, Operation, Result, StoreError, VectorStore, async_trait};
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+use sqlx_core::connection::Connection as _;
+use sqlx_core::row::Row as _;
+use sqlx_core::sql_str::AssertSqlSafe;
+use sqlx_postgres::PgConnection;
 
 struct Postgres {
     url: Url,
@@ -66,9 +69,9 @@ impl Postgres {
     }
 }
 
-async fn asked(url: &str, sql: &str) -> sqlx::Result<Vec<String>> {
+async fn asked(url: &str, sql: &str) -> sqlx_core::error::Result<Vec<String>> {
     let mut connection = PgConnection::connect(url).await?;
-    let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut connection);
+    let rows = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut connection);
     let rows = rows.await?;
     connection.close().await?;
     rows.iter().map(|row| row.try_get(0)).collect()

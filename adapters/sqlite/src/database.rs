@@ -4,6 +4,7 @@
 //! one connection for both.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -185,9 +186,8 @@ impl Database {
         let answer = self.run(call, move |stop| {
             let _place = place;
             stop.check()?;
-            let writer = held(&database.writer);
-            let connection = writer.as_ref().ok_or_else(shut)?;
-            let _watched = Watched::new(connection, stop)?;
+            let mut writer = held(&database.writer);
+            let connection = &Watched::new(writer.as_mut().ok_or_else(shut)?, stop)?;
             stop.check()?;
             // Takes the turn among all processes.
             let transaction =
@@ -195,9 +195,9 @@ impl Database {
                     .map_err(Fail::NoTurn)?;
             stop.check()?;
             let answer = job(connection, stop)?;
+            // Nobody gives up while it is held, so the commit is not interrupted.
             let _gate = held(&stop.0.gate);
             stop.check()?;
-            Watched::pause(connection)?;
             // As late as can be: what is written to a file that was replaced is lost.
             if let Some(place) = &database.place {
                 place.check()?;
@@ -210,24 +210,20 @@ impl Database {
 
     fn on_reader<T>(&self, stop: &Stop, job: impl FnOnce(&Connection) -> Job<T>) -> Job<T> {
         let Some(place) = &self.place else {
-            let writer = held(&self.writer);
-            let connection = writer.as_ref().ok_or_else(shut)?;
-            let _watched = Watched::new(connection, stop)?;
-            return job(connection);
+            let mut writer = held(&self.writer);
+            let connection = Watched::new(writer.as_mut().ok_or_else(shut)?, stop)?;
+            return job(&connection);
         };
         if self.shut.load(Ordering::SeqCst) {
             return Err(shut());
         }
         place.check()?;
         let idle = held(&self.idle_readers).pop();
-        let connection = match idle {
+        let mut connection = match idle {
             Some(connection) => connection,
             None => file::connect_reader(place, &self.options)?,
         };
-        let answer = {
-            let _watched = Watched::new(&connection, stop)?;
-            job(&connection)
-        };
+        let answer = job(&*Watched::new(&mut connection, stop)?);
         // One that a failure left in the middle of something is not used again.
         if connection.is_autocommit() {
             let mut idle = held(&self.idle_readers);
@@ -248,24 +244,28 @@ fn shut() -> Fail {
     Fail::Kind(closed())
 }
 
-/// Ends the engine's work when the caller gives up.
-struct Watched<'a>(&'a Connection);
+/// A connection whose work the engine ends when the caller gives up.
+struct Watched<'a>(&'a mut Connection);
 
 impl<'a> Watched<'a> {
-    fn new(connection: &'a Connection, stop: &Stop) -> Job<Self> {
+    fn new(connection: &'a mut Connection, stop: &Stop) -> Job<Self> {
         let stop = stop.clone();
         connection.progress_handler(10_000, Some(move || stop.is_given_up()))?;
         Ok(Self(connection))
     }
+}
 
-    fn pause(connection: &Connection) -> Job<()> {
-        Ok(connection.progress_handler(0, None::<fn() -> bool>)?)
+impl Deref for Watched<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0
     }
 }
 
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
-        let _ = Self::pause(self.0);
+        let _ = self.0.progress_handler(0, None::<fn() -> bool>);
     }
 }
 

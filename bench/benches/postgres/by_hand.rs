@@ -1,8 +1,10 @@
 //! The same work as somebody would write it: prepared statements through the driver's pool.
 
 use serde_json::Value;
-use sqlx::postgres::PgRow;
-use sqlx::{AssertSqlSafe, PgPool, Row as _};
+use sqlx_core::row::Row as _;
+use sqlx_core::sql_str::AssertSqlSafe;
+use sqlx_postgres::PgPool;
+use sqlx_postgres::PgRow;
 
 use crate::place::Place;
 
@@ -51,7 +53,7 @@ impl<'a> ByHand<'a> {
         } else {
             &self.place.pool
         };
-        let mut query = sqlx::query(AssertSqlSafe(sql)).bind(vector);
+        let mut query = sqlx_core::query::query(AssertSqlSafe(sql)).bind(vector);
         if let Some((tenant, groups)) = reader {
             query = query.bind(tenant).bind(groups);
         }
@@ -70,7 +72,7 @@ impl<'a> ByHand<'a> {
              FROM {} WHERE words @@ $1::text::tsquery AND {SUCH} ORDER BY score DESC, id LIMIT {top_k}",
             self.table
         );
-        let query = sqlx::query(AssertSqlSafe(sql))
+        let query = sqlx_core::query::query(AssertSqlSafe(sql))
             .bind(words)
             .bind(tenant)
             .bind(groups);
@@ -117,7 +119,7 @@ pub(crate) fn copy_in(place: &Place, table: &str, bytes: &[u8]) {
         .unwrap();
 }
 
-async fn sent(pool: &PgPool, copy: &str, bytes: &[u8]) -> sqlx::Result<u64> {
+async fn sent(pool: &PgPool, copy: &str, bytes: &[u8]) -> sqlx_core::error::Result<u64> {
     let mut connection = pool.acquire().await?;
     let mut copy = connection.copy_in_raw(copy).await?;
     for chunk in bytes.chunks(1 << 20) {

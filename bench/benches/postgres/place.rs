@@ -3,8 +3,10 @@
 use std::str::FromStr as _;
 
 use shelfward_postgres::{Identifier, PostgresOptions, PostgresStore, VectorIndex};
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{AssertSqlSafe, Executor as _, Row as _};
+use sqlx_core::executor::Executor as _;
+use sqlx_core::row::Row as _;
+use sqlx_core::sql_str::AssertSqlSafe;
+use sqlx_postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use tokio::runtime::Runtime;
 
 pub(crate) struct Place {
@@ -51,7 +53,7 @@ impl Place {
                    ' of shared buffers' FROM pg_extension WHERE extname = 'vector'";
         let row = self
             .runtime
-            .block_on(sqlx::query(ask).fetch_one(&self.pool));
+            .block_on(sqlx_core::query::query(ask).fetch_one(&self.pool));
         row.unwrap().get(0)
     }
 
@@ -71,13 +73,15 @@ impl Place {
 
     /// Statements without values, on one connection.
     pub(crate) fn run(&self, sql: &str) {
-        let done = self.pool.execute(sqlx::raw_sql(AssertSqlSafe(sql)));
+        let done = self
+            .pool
+            .execute(sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql)));
         self.runtime.block_on(done).unwrap();
     }
 
     /// One text.
     pub(crate) fn ask(&self, sql: &str) -> String {
-        let asked = sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&self.pool);
+        let asked = sqlx_core::query_scalar::query_scalar(AssertSqlSafe(sql)).fetch_one(&self.pool);
         self.runtime.block_on(asked).unwrap()
     }
 
@@ -103,7 +107,9 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let drop = format!("DROP SCHEMA IF EXISTS {} CASCADE", self.schema);
-        let dropped = self.pool.execute(sqlx::raw_sql(AssertSqlSafe(drop)));
+        let dropped = self
+            .pool
+            .execute(sqlx_core::raw_sql::raw_sql(AssertSqlSafe(drop)));
         if self.runtime.block_on(dropped).is_err() {
             eprintln!("the schema {} was left behind", self.schema);
         }

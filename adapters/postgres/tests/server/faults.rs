@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use shelfward_core::{Collection, ErrorKind, Filter, Persistence};
 use shelfward_postgres::{PostgresOptions, PostgresStore};
-use sqlx::{Connection as _, PgConnection};
+use sqlx_core::connection::Connection as _;
+use sqlx_postgres::PgConnection;
 
 use crate::ground::{Ground, dense, of_source, of_tenant, shown, source, spec, tests, versions};
 
@@ -139,7 +140,7 @@ async fn what_was_given_up_holds_no_connection(ground: Ground) {
         "BEGIN; LOCK TABLE {}.shelfward_c IN SHARE MODE",
         ground.schema()
     );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(held))
+    sqlx_core::raw_sql::raw_sql(sqlx_core::sql_str::AssertSqlSafe(held))
         .execute(&mut other)
         .await
         .unwrap();
@@ -260,7 +261,7 @@ async fn a_database_that_there_is_not(ground: Ground) {
 async fn held(ground: &Ground) -> PgConnection {
     let mut connection = ground.connection().await;
     let sql = format!("BEGIN; LOCK TABLE {}.shelfward_c", ground.schema());
-    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+    sqlx_core::raw_sql::raw_sql(sqlx_core::sql_str::AssertSqlSafe(sql))
         .execute(&mut connection)
         .await
         .unwrap();
@@ -268,7 +269,7 @@ async fn held(ground: &Ground) -> PgConnection {
 }
 
 async fn let_go(mut connection: PgConnection) {
-    sqlx::raw_sql("ROLLBACK")
+    sqlx_core::raw_sql::raw_sql("ROLLBACK")
         .execute(&mut connection)
         .await
         .unwrap();
@@ -518,7 +519,7 @@ async fn a_search_given_up_leaves_its_connection(ground: Ground) {
 async fn a_pool_of_ones_own_stays_open(ground: Ground) {
     let url = ground.url("");
     let url = url.split('?').next().unwrap();
-    let pool = sqlx::PgPool::connect(url).await.unwrap();
+    let pool = sqlx_postgres::PgPool::connect(url).await.unwrap();
     let schema = shelfward_postgres::Identifier::new(ground.schema()).unwrap();
     let options = PostgresOptions::default().with_schema(schema);
     let adapter = PostgresStore::from_pool(pool.clone(), options)
@@ -538,7 +539,7 @@ async fn a_pool_of_ones_own_stays_open(ground: Ground) {
         Some(3)
     );
     other.close().await.unwrap();
-    let one: i32 = sqlx::query_scalar("SELECT 1")
+    let one: i32 = sqlx_core::query_scalar::query_scalar("SELECT 1")
         .fetch_one(&pool)
         .await
         .unwrap();

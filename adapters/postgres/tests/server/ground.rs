@@ -10,8 +10,10 @@ use shelfward_core::{
     Match, Metadata, MetadataKey, Metric, NarrowFilter, Record, Store, Text, query_words,
 };
 use shelfward_postgres::PostgresStore;
-use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use sqlx_core::connection::Connection as _;
+use sqlx_core::sql_str::AssertSqlSafe;
+use sqlx_postgres::PgConnectOptions;
+use sqlx_postgres::PgConnection;
 
 pub(crate) type Test = fn(Ground) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -147,7 +149,7 @@ impl Ground {
     /// Runs SQL beside the store.
     pub(crate) async fn sql(&self, sql: &str) {
         let mut connection = self.connection().await;
-        sqlx::raw_sql(AssertSqlSafe(sql))
+        sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql))
             .execute(&mut connection)
             .await
             .unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -157,7 +159,7 @@ impl Ground {
     /// One number that SQL answers.
     pub(crate) async fn number(&self, sql: &str) -> i64 {
         let mut connection = self.connection().await;
-        let number = sqlx::query_scalar(AssertSqlSafe(sql))
+        let number = sqlx_core::query_scalar::query_scalar(AssertSqlSafe(sql))
             .fetch_one(&mut connection)
             .await;
         connection.close().await.unwrap();

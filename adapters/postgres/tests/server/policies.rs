@@ -8,7 +8,9 @@ use shelfward_core::{
     TenantId, async_trait,
 };
 use shelfward_postgres::{Identifier, PostgresOptions, PostgresStore, Reader};
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use sqlx_core::connection::Connection as _;
+use sqlx_core::sql_str::AssertSqlSafe;
+use sqlx_postgres::PgConnection;
 
 use crate::ground::{Ground, dense, name, spec, tests};
 
@@ -74,7 +76,7 @@ async fn by_own_sql(ground: &Ground, before: &str) -> Vec<String> {
         PgConnection::connect_with(&url.split('?').next().unwrap().parse().unwrap())
             .await
             .unwrap();
-    sqlx::raw_sql(AssertSqlSafe(before))
+    sqlx_core::raw_sql::raw_sql(AssertSqlSafe(before))
         .execute(&mut connection)
         .await
         .unwrap();
@@ -82,7 +84,7 @@ async fn by_own_sql(ground: &Ground, before: &str) -> Vec<String> {
         "SELECT DISTINCT meta ->> 'sourceId' FROM {}.shelfward_c ORDER BY 1",
         ground.schema()
     );
-    let seen = sqlx::query_scalar(AssertSqlSafe(sql))
+    let seen = sqlx_core::query_scalar::query_scalar(AssertSqlSafe(sql))
         .fetch_all(&mut connection)
         .await;
     connection.close().await.unwrap();
@@ -196,12 +198,12 @@ async fn reads_within_a_scope(ground: &Ground) {
             .unwrap();
     for _ in 0..2 {
         let of_its_own = "SELECT set_config('shelfward.tenant', 'org', true)";
-        sqlx::raw_sql(of_its_own)
+        sqlx_core::raw_sql::raw_sql(of_its_own)
             .execute(&mut connection)
             .await
             .unwrap();
         let sql = format!("SELECT count(*) FROM {}.shelfward_c", ground.schema());
-        let seen: i64 = sqlx::query_scalar(AssertSqlSafe(sql))
+        let seen: i64 = sqlx_core::query_scalar::query_scalar(AssertSqlSafe(sql))
             .fetch_one(&mut connection)
             .await
             .unwrap();

@@ -5,7 +5,7 @@ use shelfward_core::{
     ErrorKind, Field, FieldKind, Filter, Include, MetadataKey, Persistence, VectorStore as _,
 };
 use shelfward_postgres::{Identifier, PostgresOptions, PostgresStore};
-use sqlx::Connection as _;
+use sqlx_core::connection::Connection as _;
 
 use crate::ground::{
     Ground, dense, lexical, name, of_source, of_tenant, plain, shown, source, spec, tests, versions,
@@ -206,10 +206,10 @@ async fn a_database_without_the_extension(ground: Ground) {
     store.ensure(&spec("c")).await.unwrap();
     by_hand.open(&name("c")).await.unwrap();
     let mut inside =
-        sqlx::PgConnection::connect_with(&url.split('?').next().unwrap().parse().unwrap())
+        sqlx_postgres::PgConnection::connect_with(&url.split('?').next().unwrap().parse().unwrap())
             .await
             .unwrap();
-    sqlx::raw_sql("DROP EXTENSION vector CASCADE")
+    sqlx_core::raw_sql::raw_sql("DROP EXTENSION vector CASCADE")
         .execute(&mut inside)
         .await
         .unwrap();
@@ -218,7 +218,9 @@ async fn a_database_without_the_extension(ground: Ground) {
         refused.to_string().contains("CREATE EXTENSION vector"),
         "{refused}"
     );
-    sqlx::Connection::close(inside).await.unwrap();
+    sqlx_core::connection::Connection::close(inside)
+        .await
+        .unwrap();
     store.close().await.unwrap();
     by_hand.close().await.unwrap();
 }
@@ -226,10 +228,10 @@ async fn a_database_without_the_extension(ground: Ground) {
 async fn an_old_extension(ground: Ground) {
     let url = database(&ground).await;
     let plain_url = url.split('?').next().unwrap().to_owned();
-    let mut inside = sqlx::PgConnection::connect_with(&plain_url.parse().unwrap())
+    let mut inside = sqlx_postgres::PgConnection::connect_with(&plain_url.parse().unwrap())
         .await
         .unwrap();
-    sqlx::raw_sql("CREATE EXTENSION vector; UPDATE pg_extension SET extversion = '0.4.4' WHERE extname = 'vector'")
+    sqlx_core::raw_sql::raw_sql("CREATE EXTENSION vector; UPDATE pg_extension SET extversion = '0.4.4' WHERE extname = 'vector'")
         .execute(&mut inside)
         .await
         .unwrap();
@@ -242,12 +244,14 @@ async fn an_old_extension(ground: Ground) {
         "{refused}"
     );
     // One without scans that go on answers in full all the same.
-    sqlx::raw_sql("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'")
-        .execute(&mut inside)
-        .await
-        .unwrap();
+    sqlx_core::raw_sql::raw_sql(
+        "UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'",
+    )
+    .execute(&mut inside)
+    .await
+    .unwrap();
     let older = Ground::store_at(&url).await;
-    sqlx::raw_sql(sqlx::AssertSqlSafe(format!(
+    sqlx_core::raw_sql::raw_sql(sqlx_core::sql_str::AssertSqlSafe(format!(
         "CREATE SCHEMA {}",
         ground.schema()
     )))
@@ -262,7 +266,9 @@ async fn an_old_extension(ground: Ground) {
     collection.upsert(&source("u", "far", 40, 1)).await.unwrap();
     let found = collection.search(&dense(of_tenant("u"), 30)).await.unwrap();
     assert_eq!(found.hits.len(), 30);
-    sqlx::Connection::close(inside).await.unwrap();
+    sqlx_core::connection::Connection::close(inside)
+        .await
+        .unwrap();
     older.close().await.unwrap();
 }
 
@@ -444,7 +450,7 @@ async fn names_that_end_as_those_of_indexes(ground: Ground) {
 async fn operators_of_metadata_that_somebody_put_in_the_way(ground: Ground) {
     let url = database(&ground).await;
     let mut inside =
-        sqlx::PgConnection::connect_with(&url.split('?').next().unwrap().parse().unwrap())
+        sqlx_postgres::PgConnection::connect_with(&url.split('?').next().unwrap().parse().unwrap())
             .await
             .unwrap();
     let lie = |operator: &str, left: &str, right: &str, answer: &str, says: &str| {
@@ -458,7 +464,7 @@ async fn operators_of_metadata_that_somebody_put_in_the_way(ground: Ground) {
         lie("+", "float8", "int4", "float8", "-$1"),
         lie(">", "int8", "numeric", "boolean", "true"),
     ] {
-        let shadow = sqlx::raw_sql(sqlx::AssertSqlSafe(shadow));
+        let shadow = sqlx_core::raw_sql::raw_sql(sqlx_core::sql_str::AssertSqlSafe(shadow));
         shadow.execute(&mut inside).await.unwrap();
     }
     for (operator, answer) in [("->>", "text"), ("->", "jsonb")] {
@@ -467,7 +473,7 @@ async fn operators_of_metadata_that_somebody_put_in_the_way(ground: Ground) {
              RETURN NULL::{answer}; CREATE OPERATOR public.{operator} (LEFTARG = jsonb, RIGHTARG = jsonb, \
              FUNCTION = public.lie_{answer})"
         );
-        let shadow = sqlx::raw_sql(sqlx::AssertSqlSafe(shadow));
+        let shadow = sqlx_core::raw_sql::raw_sql(sqlx_core::sql_str::AssertSqlSafe(shadow));
         shadow.execute(&mut inside).await.unwrap();
     }
     inside.close().await.unwrap();
@@ -560,7 +566,7 @@ async fn an_operator_that_somebody_put_in_the_way(ground: Ground) {
     let collection = store.ensure(&spec("c")).await.unwrap();
     collection.upsert(&source("t", "a", 6, 1)).await.unwrap();
     let mut inside =
-        sqlx::PgConnection::connect_with(&url.split('?').next().unwrap().parse().unwrap())
+        sqlx_postgres::PgConnection::connect_with(&url.split('?').next().unwrap().parse().unwrap())
             .await
             .unwrap();
     for shadow in [
@@ -571,7 +577,10 @@ async fn an_operator_that_somebody_put_in_the_way(ground: Ground) {
         "CREATE FUNCTION public.unnest(text[]) RETURNS SETOF text LANGUAGE sql AS \
          $$ SELECT 'nobody' $$",
     ] {
-        sqlx::raw_sql(shadow).execute(&mut inside).await.unwrap();
+        sqlx_core::raw_sql::raw_sql(shadow)
+            .execute(&mut inside)
+            .await
+            .unwrap();
     }
     for filter in [
         r#"{"groups":{"$in":["nobody"]}}"#,
@@ -589,7 +598,9 @@ async fn an_operator_that_somebody_put_in_the_way(ground: Ground) {
         .delete(&[source("t", "a", 1, 1)[0].key.clone()])
         .await;
     assert_eq!(deleted.unwrap().exact(), Some(1));
-    sqlx::Connection::close(inside).await.unwrap();
+    sqlx_core::connection::Connection::close(inside)
+        .await
+        .unwrap();
     store.close().await.unwrap();
 }
 
@@ -602,7 +613,7 @@ async fn ensure_waits_for_nobody_where_all_is_made(ground: Ground) {
         "BEGIN; UPDATE {0}.shelfward_c SET body = 'open'; SELECT count(*) FROM {0}.shelfward_c",
         ground.schema()
     );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(open))
+    sqlx_core::raw_sql::raw_sql(sqlx_core::sql_str::AssertSqlSafe(open))
         .execute(&mut writer)
         .await
         .unwrap();
@@ -613,11 +624,13 @@ async fn ensure_waits_for_nobody_where_all_is_made(ground: Ground) {
     let late = store.ensure(&wider).await.unwrap_err();
     assert!(matches!(late.kind(), ErrorKind::Timeout(_)), "{late}");
     collection.upsert(&source("t", "b", 3, 1)).await.unwrap();
-    sqlx::raw_sql("ROLLBACK")
+    sqlx_core::raw_sql::raw_sql("ROLLBACK")
         .execute(&mut writer)
         .await
         .unwrap();
-    sqlx::Connection::close(writer).await.unwrap();
+    sqlx_core::connection::Connection::close(writer)
+        .await
+        .unwrap();
     store.ensure(&wider).await.unwrap();
 }
 

@@ -15,10 +15,14 @@ const KNOWN: &str = "memory: (feature memory), sqlite: (feature sqlite), hnsw: (
 #[non_exhaustive]
 pub enum ConnectError {
     /// The scheme is unknown.
-    #[error("no store has the scheme {scheme:?}; known are {known}")]
+    #[error("no store has {}; known are {known}", match .scheme {
+        Some(scheme) => format!("the scheme {scheme:?}"),
+        None => "a URL that begins so".to_owned(),
+    })]
     UnknownScheme {
-        /// What stands before the first colon, at most 32 characters of it.
-        scheme: String,
+        /// What stands before `://`, at most 32 characters of it. `None` where nothing does: what stands
+        /// before a colon alone may be the password of a URL whose beginning was lost.
+        scheme: Option<String>,
         /// The schemes that there are, with the cargo feature of each.
         known: &'static str,
     },
@@ -80,9 +84,9 @@ pub async fn connect(url: &str) -> Result<Store, ConnectError> {
         "hnsw" => hnsw(rest).await,
         "postgres" | "postgresql" => postgres(url, rest).await,
         _ => {
-            let scheme = scheme.chars().take(32).collect();
+            let is_scheme = rest.starts_with("//");
             Err(ConnectError::UnknownScheme {
-                scheme,
+                scheme: is_scheme.then(|| scheme.chars().take(32).collect()),
                 known: KNOWN,
             })
         }
@@ -198,6 +202,8 @@ mod tests {
             "postgresql://localhost/db?schema=Hunter2&hunter2=1",
             "postgres://ann:hunter2@localhost/db?sslmode=hunter2",
             "sqlserver://ann:hunter2@host/db",
+            "hunter2:x@host",
+            "hunter2:5432/db",
             "hunter2",
             "memory:hunter2",
             "sqlite:/no-such-folder/hunter2/library.db",
@@ -243,8 +249,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_unknown_scheme_names_those_there_are_with_their_features() {
-        let error = connect("nosuch:there").await.unwrap_err().to_string();
+        let error = connect("nosuch://there").await.unwrap_err().to_string();
         for known in [
+            "the scheme \"nosuch\"",
             "memory: (feature memory)",
             "sqlite: (feature sqlite)",
             "hnsw: (feature hnsw)",

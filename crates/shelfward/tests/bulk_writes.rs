@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use shelfward::filter::key as field;
 use shelfward::{
     Collection, CollectionName, CollectionSpec, Field, FieldKind, Filter, Key, Leg, Match,
-    Metadata, MetadataKey, MetadataPatch, Metric, NarrowFilter, Record, Text, connect, query_words,
+    Metadata, MetadataKey, MetadataPatch, Metric, NarrowFilter, Record, Scalar, Text, Value,
+    connect, query_words,
 };
 
 /// More than a store changes in place.
@@ -53,7 +54,10 @@ async fn seen(collection: &dyn Collection, kind: &str) -> (BTreeSet<i64>, usize)
     let (near, worded) = collection.search_both(&near, &worded).await.unwrap();
     assert_eq!(near.hits.len(), worded.hits.len());
     let versions = near.hits.iter().chain(&worded.hits);
-    let versions = versions.map(|hit| hit.metadata.integer("version").unwrap());
+    let versions = versions.map(|hit| match hit.metadata.get("version") {
+        Some(Value::Scalar(Scalar::Integer(version))) => *version,
+        other => panic!("{other:?}"),
+    });
     (versions.collect(), near.hits.len())
 }
 
@@ -101,7 +105,8 @@ async fn readers_see_one_state_and_no_write_is_lost() {
                         let with = records("bulk", version);
                         collection.replace(&of_kind("bulk"), &with).await.unwrap();
                     } else {
-                        let patch = MetadataPatch::new().set("version", version).unwrap();
+                        let patch =
+                            MetadataPatch::new().set(MetadataKey::new("version").unwrap(), version);
                         let kind = of_kind("bulk");
                         collection.update_metadata(&kind, &patch).await.unwrap();
                     }

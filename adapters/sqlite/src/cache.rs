@@ -434,6 +434,97 @@ mod tests {
         assert_eq!(rows.unwrap(), 0);
     }
 
+    fn many(text: &str) -> Vec<Record> {
+        (0..3_000).map(|n| record(n, text)).collect()
+    }
+
+    /// Begins a write of many rows, and makes ready what it makes of the rows that are held.
+    fn begin(connection: &Connection, cache: &Arc<Cache>, put: &[Record]) -> Prepared {
+        connection.execute_batch("BEGIN").unwrap();
+        change(connection, |w| w.upsert(put));
+        let prepared = |view: &View<'_>| cache.prepare(view, put.len(), &spec());
+        with_view(connection, prepared).unwrap().unwrap()
+    }
+
+    fn stands(connection: &Connection, cache: &Cache) -> Option<usize> {
+        with_view(connection, |view| match cache.standing(view) {
+            Standing::InStep(rows) => Some(rows.rows().unwrap().len()),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn what_a_write_makes_ready_is_there_for_whoever_sees_it_and_forgotten_where_nobody_will() {
+        let connection = store();
+        let cache = Arc::new(Cache::default());
+        let few = |view: &View<'_>| cache.prepare(view, 3_000, &spec());
+        assert!(
+            with_view(&connection, few).unwrap().is_none(),
+            "none are held"
+        );
+        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        let few = |view: &View<'_>| cache.prepare(view, 10, &spec());
+        assert!(with_view(&connection, few).unwrap().is_none(), "few change");
+
+        let given_up = begin(&connection, &cache, &many("one"));
+        assert_eq!(stands(&connection, &cache), Some(3_000));
+        connection.execute_batch("ROLLBACK").unwrap();
+        assert_eq!(stands(&connection, &cache), Some(0));
+        drop(given_up);
+        assert!(cache.read().next.is_none());
+
+        let committed = begin(&connection, &cache, &many("two"));
+        connection.execute_batch("COMMIT").unwrap();
+        // Committed, and not told yet.
+        assert_eq!(stands(&connection, &cache), Some(3_000));
+        committed.publish();
+        assert!(cache.read().next.is_none());
+        assert_eq!(stands(&connection, &cache), Some(3_000));
+
+        // By what changed alone, where that is not most of them.
+        let mut some = many("three");
+        some.truncate(1_000);
+        some.extend((9_000..10_200).map(|n| record(n, "three")));
+        let prepared = begin(&connection, &cache, &some);
+        connection.execute_batch("COMMIT").unwrap();
+        prepared.publish();
+        assert_eq!(stands(&connection, &cache), Some(4_200));
+        let loaded = with_view(&connection, |view| load(view, &spec())).unwrap();
+        let kept = cache.read();
+        assert_eq!(
+            held(&kept.current.as_ref().unwrap().rows),
+            held(&loaded.rows)
+        );
+    }
+
+    #[test]
+    fn a_delta_of_most_rows_is_not_read() {
+        let connection = store();
+        change(&connection, |w| w.upsert(&many("one")));
+        let old = with_view(&connection, |view| load(view, &spec())).unwrap();
+        let mut most = many("two");
+        most.truncate(1_501);
+        change(&connection, |w| w.upsert(&most[..1_500]));
+        assert!(
+            with_view(&connection, |view| old.delta(view))
+                .unwrap()
+                .is_some()
+        );
+        change(&connection, |w| w.upsert(&most));
+        assert!(
+            with_view(&connection, |view| old.delta(view))
+                .unwrap()
+                .is_none()
+        );
+        let cache = Cache::default();
+        cache.take_over(old);
+        with_view(&connection, |view| {
+            let caught_up = cache.catch_up(view, &spec()).unwrap();
+            let loaded = load(view, &spec()).unwrap();
+            assert_eq!(held(caught_up.rows().unwrap()), held(&loaded.rows));
+        });
+    }
+
     #[test]
     fn a_change_leads_to_later_ones_of_its_history_alone() {
         let connection = store();

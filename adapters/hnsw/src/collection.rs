@@ -16,7 +16,7 @@ use crate::files::change::Change;
 use crate::home::Handle;
 use crate::job::{Stop, blocking};
 use crate::shelf::Shelf;
-use crate::shelf::state::State;
+use crate::shelf::state::{Before, State};
 
 /// A handle on a collection.
 pub(crate) struct HnswCollection {
@@ -54,7 +54,7 @@ impl HnswCollection {
         let at = self.at.clone();
         blocking(operation, move |stop| {
             let state = at.shelf.read();
-            at.check_open(operation, &state)?;
+            at.check_open(operation, state.discarded)?;
             stop.check(operation)?;
             let answer = read(&at, &state, stop.watched());
             stop.check(operation)?;
@@ -67,13 +67,13 @@ impl HnswCollection {
     async fn write<T: Send + 'static>(
         &self,
         operation: Operation,
-        prepare: impl FnOnce(&At, &State, Watched<'_>) -> Result<(Change, T)> + Send + 'static,
+        prepare: impl FnOnce(&At, &Before, Watched<'_>) -> Result<(Change, T)> + Send + 'static,
     ) -> Result<T> {
         let at = self.at.clone();
         blocking(operation, move |stop: &Stop| {
-            let written = at.shelf.change(operation, stop, |state| {
-                at.check_open(operation, state)?;
-                prepare(&at, state, stop.watched())
+            let written = at.shelf.change(operation, stop, |before| {
+                at.check_open(operation, before.discarded)?;
+                prepare(&at, before, stop.watched())
             });
             written.map_err(|e| e.on(&at.spec.name))
         })
@@ -86,23 +86,28 @@ impl At {
         StoreError::new(operation, kind).on(&self.spec.name)
     }
 
-    fn check_open(&self, operation: Operation, state: &State) -> Result<()> {
+    fn check_open(&self, operation: Operation, discarded: bool) -> Result<()> {
         let open = self.handle.check_open(operation);
         open.map_err(|e| e.on(&self.spec.name))?;
-        if state.discarded {
+        if discarded {
             return Err(self.error(operation, ErrorKind::StaleHandle));
         }
         Ok(())
     }
 
-    fn check_records(&self, operation: Operation, state: &State, records: &[Record]) -> Result<()> {
+    fn check_records(
+        &self,
+        operation: Operation,
+        state: &Before,
+        records: &[Record],
+    ) -> Result<()> {
         // A vector of another width would be written to the log, which could not be read any more.
         (state.rows.check_records(records, &self.spec)).map_err(|e| self.error(operation, e))
     }
 }
 
 /// The keys of what a selector matches.
-fn keys_matching(state: &State, selector: &NarrowFilter, stop: Watched<'_>) -> Vec<Key> {
+fn keys_matching(state: &Before, selector: &NarrowFilter, stop: Watched<'_>) -> Vec<Key> {
     let matching = state.rows.matching(selector.filter(), stop);
     let key = |slot| Some(state.rows.row(slot)?.key.clone());
     matching.iter().filter_map(key).collect()

@@ -1,13 +1,16 @@
+use std::collections::BTreeSet;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::task::Poll;
 
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    Ask, Capabilities, Collection, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Found,
-    Hit, Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
-    StoreError, StoredRecord, WriteOrder, async_trait,
+    Ask, Capabilities, Claim, Collection, CollectionSpec, Count, Cursor, End, ErrorKind, Filter,
+    Found, Hit, Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced,
+    Result, StoreError, StoredRecord, WriteOrder, async_trait,
 };
-use shelfward_resident::{RoaringBitmap, Rows, RowsOptions, Slot, Stop};
+use shelfward_resident::{Changes, RoaringBitmap, Rows, RowsOptions, Slot, Stop};
 
 use crate::config::MemoryOptions;
 use crate::store::closed;
@@ -15,11 +18,15 @@ use crate::store::closed;
 /// One collection, shared by all its handles.
 pub(crate) struct Shelf {
     state: RwLock<State>,
+    /// The turn of whoever changes the rows, from the moment it looks at them until it has. Readers do
+    /// not wait for it.
+    writer: WriteOrder,
     order: WriteOrder,
 }
 
 struct State {
-    rows: Rows,
+    /// Held by others, too, only while a bulk change is made on a clone.
+    rows: Arc<Rows>,
     /// Set when the collection is dropped, for handles that outlive it.
     discarded: bool,
 }
@@ -31,9 +38,10 @@ impl Shelf {
         held.quantized = options.quantized;
         Self {
             state: RwLock::new(State {
-                rows: Rows::new(Arc::new(spec), held),
+                rows: Arc::new(Rows::new(Arc::new(spec), held)),
                 discarded: false,
             }),
+            writer: WriteOrder::new(),
             order: WriteOrder::new(),
         }
     }
@@ -49,34 +57,48 @@ impl Shelf {
     }
 
     /// Adds the fields that an equal spec declares and this lacks, if what is stored keeps to them.
-    pub(crate) fn add_fields(&self, asked: &CollectionSpec) -> Result<()> {
+    pub(crate) async fn add_fields(&self, asked: &CollectionSpec) -> Result<()> {
         let refuse = |kind: ErrorKind| StoreError::new(Operation::Create, kind).on(&asked.name);
-        let mut state = self.write();
-        let rows = &mut state.rows;
-        let held = rows.spec().clone();
+        let _turn = self.writer.turn(Claim::Collection).await;
+        let rows = self.read().rows.clone();
+        let held = rows.spec();
         held.check_serves(asked).map_err(|e| refuse(e.into()))?;
         let lacking: Vec<_> = held.lacking(asked).into_iter().cloned().collect();
-        if !lacking.is_empty() {
-            let spec = CollectionSpec::clone(&held).with_fields(lacking);
-            spec.check().map_err(|e| refuse(e.into()))?;
-            for row in rows.slots().iter().filter_map(|slot| rows.row(slot)) {
-                spec.check_metadata(&row.metadata)
-                    .map_err(|e| refuse(e.into()))?;
-            }
-            rows.set_spec(Arc::new(spec));
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let spec = CollectionSpec::clone(held).with_fields(lacking);
+        spec.check().map_err(|e| refuse(e.into()))?;
+        for row in rows.slots().iter().filter_map(|slot| rows.row(slot)) {
+            spec.check_metadata(&row.metadata)
+                .map_err(|e| refuse(e.into()))?;
+        }
+        let mut next = Rows::clone(&rows);
+        next.set_spec(Arc::new(spec));
+        // One that was dropped meanwhile stays empty.
+        let mut state = self.write();
+        if !state.discarded {
+            state.rows = Arc::new(next);
         }
         Ok(())
     }
 
     /// Empties the collection and marks it for the handles that are still there.
     pub(crate) fn discard(&self) {
-        let mut state = self.write();
-        state.rows.clear();
-        state.discarded = true;
+        let old = {
+            let mut state = self.write();
+            state.discarded = true;
+            let empty = Arc::new(state.rows.emptied());
+            std::mem::replace(&mut state.rows, empty)
+        };
+        drop(old);
     }
 }
 
-/// A call here works within one poll of its future, which is not dropped meanwhile.
+/// So many rows are changed between two moments at which the runtime may go on with others.
+const SLICE: usize = 1_024;
+
+/// A read works within one poll of its future, which is not dropped meanwhile.
 const NEVER: Stop<'static> = Stop::NEVER;
 
 /// A handle on a collection.
@@ -128,6 +150,45 @@ impl MemoryCollection {
         Ok(state)
     }
 
+    /// One write: `prepare` looks at what there is and says what is to change, or refuses.
+    ///
+    /// A few rows are changed in place. Many are changed on a clone that takes their place at the end,
+    /// so that readers go on; whoever drops the call before that has changed nothing.
+    async fn change<T>(
+        &self,
+        operation: Operation,
+        prepare: impl FnOnce(&Rows) -> Result<(Changes, T)>,
+    ) -> Result<T> {
+        let _turn = self.shelf.writer.turn(Claim::Collection).await;
+        let rows = self.read(operation)?.rows.clone();
+        let (changes, answer) = prepare(&rows)?;
+        if !rows.is_bulk(changes.len()) {
+            // Or they would be cloned.
+            drop(rows);
+            let mut state = self.write(operation)?;
+            Arc::make_mut(&mut state.rows).apply(&changes);
+            return Ok(answer);
+        }
+        yield_now().await;
+        let mut next = Rows::clone(&rows);
+        drop(rows);
+        yield_now().await;
+        next.remove_all(&changes.removed);
+        for put in changes.put.chunks(SLICE) {
+            yield_now().await;
+            next.put_all(put);
+        }
+        for patched in changes.patched.chunks(SLICE) {
+            yield_now().await;
+            next.patch_all(patched);
+        }
+        let next = Arc::new(next);
+        let old = std::mem::replace(&mut self.write(operation)?.rows, next);
+        // Outside of the lock.
+        drop(old);
+        Ok(answer)
+    }
+
     fn check_records(&self, operation: Operation, rows: &Rows, records: &[Record]) -> Result<()> {
         rows.check_records(records, &self.spec)
             .map_err(|e| self.error(operation, e))
@@ -168,16 +229,24 @@ impl Collection for MemoryCollection {
     }
 
     async fn upsert(&self, records: &[Record]) -> Result<()> {
-        let rows = &mut self.write(Operation::Upsert)?.rows;
-        self.check_records(Operation::Upsert, rows, records)?;
-        put_all(rows, records);
-        Ok(())
+        self.change(Operation::Upsert, |rows| {
+            self.check_records(Operation::Upsert, rows, records)?;
+            let changes = Changes {
+                put: records.to_vec(),
+                ..Changes::default()
+            };
+            Ok((changes, ()))
+        })
+        .await
     }
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        let rows = &mut self.write(Operation::Delete)?.rows;
-        let deleted = keys.iter().filter(|key| rows.remove(key).is_some()).count();
-        Ok(exact(deleted))
+        self.change(Operation::Delete, |rows| {
+            let there = keys.iter().filter(|key| rows.slot(key).is_some());
+            let there: BTreeSet<&Key> = there.collect();
+            Ok(removing(there.into_iter().cloned().collect()))
+        })
+        .await
     }
 
     async fn search(&self, leg: &Leg) -> Result<Found> {
@@ -214,23 +283,30 @@ impl Collection for MemoryCollection {
     }
 
     async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        let rows = &mut self.write(Operation::Replace)?.rows;
-        self.check_records(Operation::Replace, rows, with)?;
-        let removed = remove_all(rows, &rows.matching(selector.filter(), NEVER));
-        put_all(rows, with);
-        Ok(Replaced::new(exact(removed), with.len()))
+        self.change(Operation::Replace, |rows| {
+            self.check_records(Operation::Replace, rows, with)?;
+            let (mut changes, removed) = removing(keys_matching(rows, selector));
+            changes.put = with.to_vec();
+            Ok((changes, Replaced::new(removed, with.len())))
+        })
+        .await
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
-        let rows = &mut self.write(Operation::DeleteMatching)?.rows;
-        Ok(exact(remove_all(
-            rows,
-            &rows.matching(selector.filter(), NEVER),
-        )))
+        self.change(Operation::DeleteMatching, |rows| {
+            Ok(removing(keys_matching(rows, selector)))
+        })
+        .await
     }
 
     async fn delete_all(&self) -> Result<Count> {
-        Ok(exact(self.write(Operation::DeleteAll)?.rows.clear()))
+        let _turn = self.shelf.writer.turn(Claim::Collection).await;
+        let old = {
+            let mut state = self.write(Operation::DeleteAll)?;
+            let empty = Arc::new(state.rows.emptied());
+            std::mem::replace(&mut state.rows, empty)
+        };
+        Ok(exact(old.len()))
     }
 
     async fn update_metadata(
@@ -238,21 +314,25 @@ impl Collection for MemoryCollection {
         selector: &NarrowFilter,
         patch: &MetadataPatch,
     ) -> Result<Count> {
-        let rows = &mut self.write(Operation::UpdateMetadata)?.rows;
-        for (key, value) in patch.iter() {
-            if let Some(value) = value {
-                let checked = rows.spec().check_value(key, value);
-                checked.map_err(|e| self.error(Operation::UpdateMetadata, e))?;
+        self.change(Operation::UpdateMetadata, |rows| {
+            for (key, value) in patch.iter() {
+                if let Some(value) = value {
+                    let checked = rows.spec().check_value(key, value);
+                    checked.map_err(|e| self.error(Operation::UpdateMetadata, e))?;
+                }
             }
-        }
-        let matching = rows.matching(selector.filter(), NEVER);
-        for slot in &matching {
-            if let Some(row) = rows.row(slot) {
-                let patched = Arc::new(patch.apply(&row.metadata));
-                rows.set_metadata(slot, patched);
-            }
-        }
-        Ok(Count::Exact(matching.len()))
+            let matching = rows.matching(selector.filter(), NEVER);
+            let patched = |slot| {
+                let row = rows.row(slot)?;
+                Some((row.key.clone(), Arc::new(patch.apply(&row.metadata))))
+            };
+            let changes = Changes {
+                patched: matching.iter().filter_map(patched).collect(),
+                ..Changes::default()
+            };
+            Ok((changes, Count::Exact(matching.len())))
+        })
+        .await
     }
 
     async fn scan(
@@ -283,18 +363,35 @@ fn among(rows: &Rows, filter: &Filter) -> Option<RoaringBitmap> {
     (!filter.is_everything()).then(|| rows.matching(filter, NEVER))
 }
 
-fn put_all(rows: &mut Rows, records: &[Record]) {
-    for record in records {
-        rows.put(record);
-    }
+/// The keys of what a selector matches.
+fn keys_matching(rows: &Rows, selector: &NarrowFilter) -> Vec<Key> {
+    let matching = rows.matching(selector.filter(), NEVER);
+    let key = |slot| Some(rows.row(slot)?.key.clone());
+    matching.iter().filter_map(key).collect()
 }
 
-/// Removes rows; answers how many there were.
-fn remove_all(rows: &mut Rows, slots: &RoaringBitmap) -> usize {
-    let keys: Vec<Key> = (slots.iter())
-        .filter_map(|slot| Some(rows.row(slot)?.key.clone()))
-        .collect();
-    keys.iter().filter(|key| rows.remove(key).is_some()).count()
+/// The change that removes what is under keys, and how many there are.
+fn removing(removed: Vec<Key>) -> (Changes, Count) {
+    let count = exact(removed.len());
+    let changes = Changes {
+        removed,
+        ..Changes::default()
+    };
+    (changes, count)
+}
+
+/// Lets the runtime go on with others.
+async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 fn exact(n: usize) -> Count {

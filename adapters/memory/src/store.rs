@@ -82,14 +82,17 @@ impl VectorStore for MemoryStore {
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
         self.refuse_when_closed(Operation::Create)?;
-        let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
-        match shelves.entry(spec.name.clone()) {
-            Entry::Vacant(free) => {
-                free.insert(Arc::new(Shelf::new(spec.clone(), self.options)));
-                Ok(())
+        let held = {
+            let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
+            match shelves.entry(spec.name.clone()) {
+                Entry::Vacant(free) => {
+                    free.insert(Arc::new(Shelf::new(spec.clone(), self.options)));
+                    return Ok(());
+                }
+                Entry::Occupied(shelf) => shelf.get().clone(),
             }
-            Entry::Occupied(shelf) => shelf.get().add_fields(spec),
-        }
+        };
+        held.add_fields(spec).await
     }
 
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {

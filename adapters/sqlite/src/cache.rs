@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
 use shelfward_core::{CollectionSpec, Key, Record, Text, query_words};
-use shelfward_resident::{Rows, RowsOptions};
+use shelfward_resident::{Changes, Rows, RowsOptions};
 
 use crate::database::held;
 use crate::error::{Job, corrupt};
@@ -16,8 +16,10 @@ use crate::record_mapping::{partition_of, parts};
 use crate::schema::Entry;
 
 /// Rows, and the change that they are as of.
+#[derive(Clone)]
 pub(crate) struct Resident {
-    pub(crate) rows: Rows,
+    /// Held by others, too, only while a bulk change is made on a clone.
+    rows: Arc<Rows>,
     as_of: Change,
 }
 
@@ -56,50 +58,72 @@ impl Change {
 /// The rows of one collection, loaded by the first search and kept in step by later ones.
 #[derive(Default)]
 pub(crate) struct Cache {
-    resident: RwLock<Option<Resident>>,
+    held: RwLock<Held>,
     /// Held by whoever brings the rows up to date, so that one does it for all.
     catching_up: Mutex<()>,
+}
+
+/// What is held of the rows.
+#[derive(Default)]
+pub(crate) struct Held {
+    current: Option<Resident>,
+    /// What a bulk write that is about to commit makes of them. No transaction sees that change before
+    /// it is committed, and from then on all do that begin.
+    next: Option<Resident>,
+}
+
+impl Held {
+    /// The rows as of a change.
+    fn as_of(&self, change: Change) -> Option<&Resident> {
+        let held = [&self.current, &self.next];
+        let mut held = held.into_iter().flatten();
+        held.find(|resident| resident.as_of == change)
+    }
+}
+
+/// Rows that are what a transaction sees; they do not change as long as this is held.
+pub(crate) struct InStep<'a> {
+    held: RwLockReadGuard<'a, Held>,
+    as_of: Change,
+}
+
+impl InStep<'_> {
+    pub(crate) fn rows(&self) -> Option<&Rows> {
+        self.held.as_of(self.as_of).map(|resident| &*resident.rows)
+    }
 }
 
 /// How the held rows stand to what a transaction sees.
 pub(crate) enum Standing<'a> {
     /// They are what it sees.
-    InStep(RwLockReadGuard<'a, Option<Resident>>),
+    InStep(InStep<'a>),
     /// They are newer, so the transaction must be begun anew.
     Ahead,
     /// They are older or of another history, or there are none.
     Behind,
 }
 
-/// What happened since the rows were brought up to date.
-struct Delta {
-    gone: Vec<Key>,
-    changed: Vec<Record>,
-}
+/// What happened since the rows were brought up to date. A key that is gone and came back is put.
+type Delta = Changes;
 
 impl Cache {
     // A panic in the middle of a change leaves no rows, so a poisoned lock guards whole ones.
-    fn read(&self) -> RwLockReadGuard<'_, Option<Resident>> {
-        self.resident.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Held> {
+        self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Option<Resident>> {
-        self.resident
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, Held> {
+        self.held.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn standing(&self, view: &View<'_>) -> Standing<'_> {
-        let resident = self.read();
-        let Some(as_of) = resident.as_ref().map(|resident| resident.as_of) else {
-            return Standing::Behind;
-        };
-        if as_of == Change::last(view.entry) {
-            Standing::InStep(resident)
-        } else if as_of.number > view.entry.changes {
-            Standing::Ahead
-        } else {
-            Standing::Behind
+        let (held, as_of) = (self.read(), Change::last(view.entry));
+        if held.as_of(as_of).is_some() {
+            return Standing::InStep(InStep { held, as_of });
+        }
+        match &held.current {
+            Some(resident) if resident.as_of.number > as_of.number => Standing::Ahead,
+            _ => Standing::Behind,
         }
     }
 
@@ -109,72 +133,154 @@ impl Cache {
     }
 
     /// Brings the rows to what the transaction sees, in the turn that the caller holds. Readers of
-    /// older rows go on while the file is read.
-    pub(crate) fn catch_up(
-        &self,
-        view: &View<'_>,
-        spec: &Arc<CollectionSpec>,
-    ) -> Job<RwLockReadGuard<'_, Option<Resident>>> {
-        let as_of = self.read().as_ref().map(|resident| resident.as_of);
-        if let Some(as_of) = as_of
-            && as_of.led_to(view)?
-        {
-            let delta = delta(view, as_of.number)?;
-            let mut resident = self.write();
-            // Taken out meanwhile, so that a panic leaves none rather than half.
-            if let Some(mut taken) = resident.take()
-                && taken.rows.has_room_for(&delta.changed)
-            {
-                taken.apply(&delta);
-                taken.as_of = Change::last(view.entry);
-                if i64::try_from(taken.rows.len()) == Ok(view.entry.row_count) {
-                    *resident = Some(taken);
-                    return Ok(RwLockWriteGuard::downgrade(resident));
+    /// older rows go on but for a small change, which is made in place.
+    pub(crate) fn catch_up(&self, view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<InStep<'_>> {
+        let as_of = Change::last(view.entry);
+        let base = self.read().current.clone();
+        let delta = base.as_ref().map(|base| base.delta(view)).transpose()?;
+        if let Some((base, delta)) = base.zip(delta.flatten()) {
+            if base.rows.is_bulk(delta.len()) {
+                if let Some(next) = base.with(&delta, view) {
+                    return Ok(self.take_over(next));
+                }
+            } else {
+                // Or they would be cloned.
+                drop(base);
+                let mut held = self.write();
+                // Taken out meanwhile, so that a panic leaves none rather than half.
+                let taken = held.current.take();
+                if let Some(next) = taken.and_then(|taken| taken.with(&delta, view)) {
+                    held.current = Some(next);
+                    let held = RwLockWriteGuard::downgrade(held);
+                    return Ok(InStep { held, as_of });
                 }
             }
         }
         // Whatever does not fit together is read anew, and every checksum is looked at.
-        let loaded = load(view, spec)?;
-        let mut resident = self.write();
-        *resident = Some(loaded);
-        Ok(RwLockWriteGuard::downgrade(resident))
+        Ok(self.take_over(load(view, spec)?))
+    }
+
+    fn take_over(&self, next: Resident) -> InStep<'_> {
+        let as_of = next.as_of;
+        let mut held = self.write();
+        let old = held.current.replace(next);
+        let held = RwLockWriteGuard::downgrade(held);
+        // Where others may read already.
+        drop(old);
+        InStep { held, as_of }
+    }
+
+    /// Makes ready what a write of so many rows, seen by its own transaction, makes of the rows that are
+    /// held: searches that begin once it is committed need not wait for that. Not for a few rows, nor
+    /// where none are held.
+    pub(crate) fn prepare(
+        self: &Arc<Self>,
+        view: &View<'_>,
+        changed: usize,
+        spec: &Arc<CollectionSpec>,
+    ) -> Job<Option<Prepared>> {
+        let base = self.read().current.clone();
+        let Some(base) = base.filter(|base| base.rows.is_bulk(changed)) else {
+            return Ok(None);
+        };
+        let delta = base.delta(view)?;
+        let next = match delta.and_then(|delta| base.with(&delta, view)) {
+            Some(next) => next,
+            None => load(view, spec)?,
+        };
+        let as_of = next.as_of;
+        self.write().next = Some(next);
+        Ok(Some(Prepared {
+            cache: self.clone(),
+            as_of,
+        }))
+    }
+}
+
+/// Rows as a write that is about to commit makes them. Forgotten when this is dropped, unless they were
+/// [published](Self::publish).
+pub(crate) struct Prepared {
+    cache: Arc<Cache>,
+    as_of: Change,
+}
+
+impl Prepared {
+    /// Makes them those that are held: the write is committed.
+    pub(crate) fn publish(self) {
+        let mut held = self.cache.write();
+        if let Some(next) = held.next.take_if(|next| next.as_of == self.as_of) {
+            let old = held.current.replace(next);
+            drop(held);
+            drop(old);
+        }
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        let mut held = self.cache.write();
+        let dropped = held.next.take_if(|next| next.as_of == self.as_of);
+        drop(held);
+        drop(dropped);
     }
 }
 
 impl Resident {
-    fn apply(&mut self, delta: &Delta) {
-        for key in &delta.gone {
-            self.rows.remove(key);
+    /// What happened since; `None` where that is not known, or is so much that reading all rows anew
+    /// takes less.
+    fn delta(&self, view: &View<'_>) -> Job<Option<Delta>> {
+        if !self.as_of.led_to(view)? {
+            return Ok(None);
         }
-        // A key that is gone and came back is among these.
-        for record in &delta.changed {
-            self.rows.put(record);
+        let rows = usize::try_from(view.entry.row_count).unwrap_or(0);
+        delta(view, self.as_of.number, MIN_RELOADED.max(rows / 2))
+    }
+
+    /// These rows with a delta on them; `None` where that is not what the transaction sees.
+    fn with(mut self, delta: &Delta, view: &View<'_>) -> Option<Self> {
+        if !self.rows.has_room_for(&delta.put) {
+            return None;
         }
+        let rows = Arc::make_mut(&mut self.rows);
+        rows.apply(delta);
+        self.as_of = Change::last(view.entry);
+        (i64::try_from(self.rows.len()) == Ok(view.entry.row_count)).then_some(self)
     }
 }
 
-fn delta(view: &View<'_>, since: i64) -> Job<Delta> {
+/// So many changes are never too many to be read by themselves.
+const MIN_RELOADED: usize = 1_024;
+
+/// What happened since a change; `None` where it is more than `most`.
+fn delta(view: &View<'_>, since: i64, most: usize) -> Job<Option<Delta>> {
     let number = view.entry.number;
     let sql = format!("SELECT part, id FROM gone_{number} WHERE change > ?");
     let mut statement = view.connection.prepare_cached(&sql)?;
     let mut rows = statement.query([since])?;
-    let mut gone = Vec::new();
+    let mut delta = Delta::default();
     while let Some(row) = rows.next()? {
         let damaged = || corrupt("a key that is gone cannot be read");
         let id: ValueRef<'_> = row.get_ref(1)?;
         let id = id.as_str().ok().and_then(|id| Text::new(id).ok());
         let mut key = Key::new(id.ok_or_else(damaged)?);
         key.partition = partition_of(row.get_ref(0)?).ok_or_else(damaged)?;
-        gone.push(key);
+        delta.removed.push(key);
+        if delta.len() > most {
+            return Ok(None);
+        }
     }
     let sql = format!("SELECT * FROM rows_{number} WHERE changed > ?");
     let mut statement = view.connection.prepare_cached(&sql)?;
     let mut rows = statement.query([since])?;
-    let mut changed = Vec::new();
     while let Some(row) = rows.next()? {
-        changed.push(with_words(view.spec, parts(view.spec, row)?.record()));
+        delta
+            .put
+            .push(with_words(view.spec, parts(view.spec, row)?.record()));
+        if delta.len() > most {
+            return Ok(None);
+        }
     }
-    Ok(Delta { gone, changed })
+    Ok(Some(delta))
 }
 
 fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<Resident> {
@@ -197,7 +303,7 @@ fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<Resident> {
         return Err(corrupt("rows of a collection are missing"));
     }
     Ok(Resident {
-        rows: loaded,
+        rows: Arc::new(loaded),
         as_of: Change::last(entry),
     })
 }
@@ -284,14 +390,18 @@ mod tests {
         change(&connection, |w| {
             w.upsert(&[record(2, "two"), record(3, "three"), record(20, "new")])
         });
-        let delta = with_view(&connection, |view| delta(view, 1)).unwrap();
-        assert_eq!((delta.gone.len(), delta.changed.len()), (2, 3));
-        resident.apply(&delta);
+        let delta = with_view(&connection, |view| delta(view, 1, 5))
+            .unwrap()
+            .unwrap();
+        assert_eq!((delta.removed.len(), delta.put.len()), (2, 3));
+        resident = with_view(&connection, |view| resident.with(&delta, view)).unwrap();
         let loaded = with_view(&connection, |view| load(view, &spec())).unwrap();
         assert_eq!(held(&resident.rows), held(&loaded.rows));
         assert_eq!(resident.rows.len(), 10);
-        let since = with_view(&connection, |view| super::delta(view, 3)).unwrap();
-        assert_eq!((since.gone.len(), since.changed.len()), (0, 0));
+        let since = with_view(&connection, |view| super::delta(view, 3, 0))
+            .unwrap()
+            .unwrap();
+        assert_eq!((since.removed.len(), since.put.len()), (0, 0));
     }
 
     #[test]
@@ -312,16 +422,107 @@ mod tests {
         let rows = with_view(&connection, |view| {
             cache
                 .catch_up(view, &spec())
-                .map(|held| held.as_ref().unwrap().rows.len())
+                .map(|held| held.rows().unwrap().len())
         });
         assert_eq!(rows.unwrap(), 100);
         change(&connection, |w| w.delete_all().map(drop));
         let rows = with_view(&connection, |view| {
             cache
                 .catch_up(view, &spec())
-                .map(|held| held.as_ref().unwrap().rows.len())
+                .map(|held| held.rows().unwrap().len())
         });
         assert_eq!(rows.unwrap(), 0);
+    }
+
+    fn many(text: &str) -> Vec<Record> {
+        (0..3_000).map(|n| record(n, text)).collect()
+    }
+
+    /// Begins a write of many rows, and makes ready what it makes of the rows that are held.
+    fn begin(connection: &Connection, cache: &Arc<Cache>, put: &[Record]) -> Prepared {
+        connection.execute_batch("BEGIN").unwrap();
+        change(connection, |w| w.upsert(put));
+        let prepared = |view: &View<'_>| cache.prepare(view, put.len(), &spec());
+        with_view(connection, prepared).unwrap().unwrap()
+    }
+
+    fn stands(connection: &Connection, cache: &Cache) -> Option<usize> {
+        with_view(connection, |view| match cache.standing(view) {
+            Standing::InStep(rows) => Some(rows.rows().unwrap().len()),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn what_a_write_makes_ready_is_there_for_whoever_sees_it_and_forgotten_where_nobody_will() {
+        let connection = store();
+        let cache = Arc::new(Cache::default());
+        let few = |view: &View<'_>| cache.prepare(view, 3_000, &spec());
+        assert!(
+            with_view(&connection, few).unwrap().is_none(),
+            "none are held"
+        );
+        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        let few = |view: &View<'_>| cache.prepare(view, 10, &spec());
+        assert!(with_view(&connection, few).unwrap().is_none(), "few change");
+
+        let given_up = begin(&connection, &cache, &many("one"));
+        assert_eq!(stands(&connection, &cache), Some(3_000));
+        connection.execute_batch("ROLLBACK").unwrap();
+        assert_eq!(stands(&connection, &cache), Some(0));
+        drop(given_up);
+        assert!(cache.read().next.is_none());
+
+        let committed = begin(&connection, &cache, &many("two"));
+        connection.execute_batch("COMMIT").unwrap();
+        // Committed, and not told yet.
+        assert_eq!(stands(&connection, &cache), Some(3_000));
+        committed.publish();
+        assert!(cache.read().next.is_none());
+        assert_eq!(stands(&connection, &cache), Some(3_000));
+
+        // By what changed alone, where that is not most of them.
+        let mut some = many("three");
+        some.truncate(1_000);
+        some.extend((9_000..10_200).map(|n| record(n, "three")));
+        let prepared = begin(&connection, &cache, &some);
+        connection.execute_batch("COMMIT").unwrap();
+        prepared.publish();
+        assert_eq!(stands(&connection, &cache), Some(4_200));
+        let loaded = with_view(&connection, |view| load(view, &spec())).unwrap();
+        let kept = cache.read();
+        assert_eq!(
+            held(&kept.current.as_ref().unwrap().rows),
+            held(&loaded.rows)
+        );
+    }
+
+    #[test]
+    fn a_delta_of_most_rows_is_not_read() {
+        let connection = store();
+        change(&connection, |w| w.upsert(&many("one")));
+        let old = with_view(&connection, |view| load(view, &spec())).unwrap();
+        let mut most = many("two");
+        most.truncate(1_501);
+        change(&connection, |w| w.upsert(&most[..1_500]));
+        assert!(
+            with_view(&connection, |view| old.delta(view))
+                .unwrap()
+                .is_some()
+        );
+        change(&connection, |w| w.upsert(&most));
+        assert!(
+            with_view(&connection, |view| old.delta(view))
+                .unwrap()
+                .is_none()
+        );
+        let cache = Cache::default();
+        cache.take_over(old);
+        with_view(&connection, |view| {
+            let caught_up = cache.catch_up(view, &spec()).unwrap();
+            let loaded = load(view, &spec()).unwrap();
+            assert_eq!(held(caught_up.rows().unwrap()), held(&loaded.rows));
+        });
     }
 
     #[test]
@@ -357,7 +558,7 @@ mod tests {
         with_view(&connection, |view| {
             assert!(matches!(cache.standing(view), Standing::Ahead));
             let held = cache.catch_up(view, &spec()).unwrap();
-            assert_eq!(held.as_ref().unwrap().rows.len(), 1);
+            assert_eq!(held.rows().unwrap().len(), 1);
         });
     }
 }

@@ -1,13 +1,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rusqlite::Connection;
 use shelfward_core::{
     Capabilities, Collection, CollectionSpec, Count, Cursor, ErrorKind, Expected, Filter, Found,
     Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
     StoreError, StoredRecord, WriteOrder, async_trait,
 };
 
-use crate::database::{Call, Database, Reading};
+use crate::cache::Prepared;
+use crate::database::{Call, Database, Reading, Stop};
 use crate::error::Job;
 use crate::reads::View;
 use crate::schema::Entry;
@@ -82,15 +84,24 @@ impl SqliteCollection {
         let call = self.call(operation)?;
         let (shared, name) = (self.shared.clone(), self.spec.name.clone());
         let generation = self.generation;
-        let answer = self.database.write(call, move |connection, stop| {
+        let job = move |connection: &Connection, stop: &Stop| {
             let entry = current(Entry::read(connection, &name)?, generation)?;
             let spec = shared.spec(&entry)?;
-            let mut writing = Writing::of(connection, entry, spec, stop);
+            let mut writing = Writing::of(connection, entry, spec.clone(), stop);
             let answer = job(&mut writing)?;
-            writing.finish()?;
-            Ok(answer)
-        });
-        answer.await
+            let changed = writing.rows_changed;
+            let view = View {
+                connection,
+                entry: &writing.finish()?,
+                spec: &spec,
+            };
+            Ok((answer, shared.cache.prepare(&view, changed, &spec)?))
+        };
+        let committed = |(answer, prepared): (T, Option<Prepared>)| {
+            prepared.map(Prepared::publish);
+            answer
+        };
+        self.database.write_then(call, job, committed).await
     }
 }
 

@@ -181,6 +181,17 @@ impl Database {
         call: Call<'_>,
         job: impl FnOnce(&Connection, &Stop) -> Job<T> + Send + 'static,
     ) -> Result<T> {
+        self.write_then(call, job, |answer| answer).await
+    }
+
+    /// Does what [`write`](Self::write) does, and what is to be done with the job's answer once it is
+    /// committed, whoever waits for it by then. An answer that is not committed is dropped.
+    pub(crate) async fn write_then<T: Send + 'static, U: Send + 'static>(
+        self: &Arc<Self>,
+        call: Call<'_>,
+        job: impl FnOnce(&Connection, &Stop) -> Job<T> + Send + 'static,
+        committed: impl FnOnce(T) -> U + Send + 'static,
+    ) -> Result<U> {
         let place = self.writes.clone().acquire_owned().await;
         let database = self.clone();
         let answer = self.run(call, move |stop| {
@@ -196,14 +207,15 @@ impl Database {
             stop.check()?;
             let answer = job(connection, stop)?;
             // Nobody gives up while it is held, so the commit is not interrupted.
-            let _gate = held(&stop.0.gate);
+            let gate = held(&stop.0.gate);
             stop.check()?;
             // As late as can be: what is written to a file that was replaced is lost.
             if let Some(place) = &database.place {
                 place.check()?;
             }
             transaction.commit()?;
-            Ok(answer)
+            drop(gate);
+            Ok(committed(answer))
         });
         answer.await
     }

@@ -39,20 +39,20 @@ pub(crate) fn search(
             entry: &entry,
             spec: &spec,
         };
-        let resident = match shared.cache.standing(&view) {
-            Standing::InStep(resident) => resident,
+        let in_step = match shared.cache.standing(&view) {
+            Standing::InStep(in_step) => in_step,
             _ if in_turn => shared.cache.catch_up(&view, &spec)?,
             _ => continue,
         };
         drop(turn);
-        let Some(rows) = resident.as_ref().map(|resident| &resident.rows) else {
+        let Some(rows) = in_step.rows() else {
             continue;
         };
         let candidates = legs
             .iter()
             .map(|leg| candidates(rows, &spec, leg, reading.stop.watched()))
             .collect::<Job<Vec<_>>>()?;
-        drop(resident);
+        drop(in_step);
         reading.stop.check()?;
         return (legs.iter().zip(candidates))
             .map(|(leg, candidates)| release(&view, candidates, &leg.filter))

@@ -14,7 +14,7 @@ pub(crate) struct Shared {
     /// The spec as it was last read, and its JSON, which tells whether it is still that.
     spec: RwLock<(String, Arc<CollectionSpec>)>,
     pub(crate) order: WriteOrder,
-    pub(crate) cache: Cache,
+    pub(crate) cache: Arc<Cache>,
 }
 
 impl Shared {
@@ -24,7 +24,7 @@ impl Shared {
             name: entry.name.clone(),
             spec: RwLock::new(spec),
             order: WriteOrder::new(),
-            cache: Cache::default(),
+            cache: Arc::default(),
         })
     }
 

@@ -308,5 +308,5 @@ fn add_fields(
     }
     schema::drop_tables(connection, old)?;
     writing.tables_changed();
-    writing.finish()
+    writing.finish().map(drop)
 }

@@ -33,6 +33,8 @@ pub(crate) struct Writing<'a> {
     /// The number of this change.
     change: i64,
     changed: bool,
+    /// How many rows were written or went.
+    pub(crate) rows_changed: usize,
     /// Whether rows can have elements.
     has_elements: bool,
     sql: Statements,
@@ -75,6 +77,7 @@ impl<'a> Writing<'a> {
             spec,
             stop,
             changed: false,
+            rows_changed: 0,
             has_elements,
         }
     }
@@ -118,6 +121,7 @@ impl<'a> Writing<'a> {
                 insert.execute(params![key, value, n])?;
             }
         }
+        self.rows_changed += 1;
         self.entry.add_row(row.crc);
         Ok(())
     }
@@ -141,6 +145,7 @@ impl<'a> Writing<'a> {
             let mut delete = self.connection.prepare_cached(&self.sql.delete_elements)?;
             delete.execute([n])?;
         }
+        self.rows_changed += 1;
         self.entry.drop_row(crc);
         Ok(())
     }
@@ -280,6 +285,7 @@ impl<'a> Writing<'a> {
             self.connection
                 .execute(&format!("DELETE FROM gone_{number}"), [])?;
             self.changed = true;
+            self.rows_changed += deleted;
             self.entry.row_count = 0;
             self.entry.row_sum = 0;
             self.entry.gone = 0;
@@ -293,17 +299,18 @@ impl<'a> Writing<'a> {
         self.changed = true;
     }
 
-    /// Records what was changed.
-    pub(crate) fn finish(mut self) -> Job<()> {
+    /// Records what was changed; answers what is recorded of the collection then.
+    pub(crate) fn finish(mut self) -> Job<Entry> {
         if !self.changed {
-            return Ok(());
+            return Ok(self.entry);
         }
         if self.entry.gone > MAX_GONE {
             self.prune()?;
         }
         self.entry.changes = self.change;
         self.entry.stamp = self.stamp()?;
-        self.entry.write(self.connection)
+        self.entry.write(self.connection)?;
+        Ok(self.entry)
     }
 
     /// Draws the stamp of this change and keeps it, so that rows in memory that are as of this change

@@ -19,13 +19,14 @@ const TOP_K: usize = 10;
 const WIDTH: usize = 384;
 
 /// What is measured, in the order of the table.
-const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 7] = [
+const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 8] = [
     ("exact", rows::exact::exact),
     ("filtered", rows::filtered::filtered),
     ("library", rows::library::library),
     ("tenants", rows::tenants::tenants),
     ("sqlite", rows::sqlite::sqlite),
     ("hnsw", rows::hnsw::hnsw),
+    ("writes", rows::writes::writes),
     ("growth", rows::growth::growth),
 ];
 

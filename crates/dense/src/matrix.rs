@@ -137,7 +137,8 @@ impl Matrix {
 /// Rows of equal length in blocks of some megabytes, so that growing copies no more than one.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks<T> {
-    blocks: Vec<Vec<T>>,
+    /// Clones share a block until one of them changes it.
+    blocks: Vec<Arc<Vec<T>>>,
     pub(crate) row_len: usize,
     /// The number of rows in a block, as a power of two.
     pub(crate) rows_log2: u32,
@@ -156,24 +157,25 @@ impl<T: Copy> Blocks<T> {
     }
 
     fn bytes(&self) -> usize {
-        let of_block = |block: &Vec<T>| block.capacity() * size_of::<T>();
+        let of_block = |block: &Arc<Vec<T>>| block.capacity() * size_of::<T>();
         self.blocks.iter().map(of_block).sum()
     }
 
     fn set(&mut self, row: usize, values: impl Iterator<Item = T>, empty: T) {
         let (block, in_block) = (row >> self.rows_log2, self.in_block(row));
         while self.blocks.len() <= block {
-            self.blocks.push(Vec::new());
+            self.blocks.push(Arc::default());
         }
         // A block is filled up to its end before the next begins, unless slots are left out.
         let whole = self.row_len << self.rows_log2;
         for earlier in self.blocks.iter_mut().take(block) {
             if earlier.len() < whole {
-                earlier.resize(whole, empty);
+                Arc::make_mut(earlier).resize(whole, empty);
             }
         }
         let start = in_block * self.row_len;
         if let Some(block) = self.blocks.get_mut(block) {
+            let block = Arc::make_mut(block);
             if block.len() < start + self.row_len {
                 block.resize(start + self.row_len, empty);
             }
@@ -194,7 +196,7 @@ impl<T: Copy> Blocks<T> {
 
     /// A block, which holds the rows whose numbers begin alike.
     pub(crate) fn block(&self, block: usize) -> &[T] {
-        self.blocks.get(block).map_or(&[], Vec::as_slice)
+        self.blocks.get(block).map_or(&[], |block| block.as_slice())
     }
 
     /// The place of a row in its block.

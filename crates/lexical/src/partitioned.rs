@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use shelfward_core::Match;
 
@@ -16,7 +17,8 @@ use crate::inverted::{InvertedIndex, Search, Term, TooManyExpansions};
 #[derive(Clone, Debug)]
 pub struct PartitionedIndex<P, D> {
     bm25: Bm25,
-    partitions: HashMap<P, Partition<D>>,
+    /// Clones of the index share a partition until one of them changes it.
+    partitions: HashMap<P, Arc<Partition<D>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -69,11 +71,14 @@ impl<P: Clone + Eq + Hash, D: Clone + Hash + Ord + Sync> PartitionedIndex<P, D> 
     ) -> bool {
         let bm25 = self.bm25;
         let place = self.partitions.entry(partition.clone());
-        let place = place.or_insert_with(|| Partition {
-            inverted: InvertedIndex::new(bm25),
-            documents: Vec::new(),
-            numbers: HashMap::new(),
+        let place = place.or_insert_with(|| {
+            Arc::new(Partition {
+                inverted: InvertedIndex::new(bm25),
+                documents: Vec::new(),
+                numbers: HashMap::new(),
+            })
         });
+        let place = Arc::make_mut(place);
         let there_was_room = place.put(document, words);
         if place.inverted.is_empty() {
             self.partitions.remove(&partition);
@@ -81,16 +86,30 @@ impl<P: Clone + Eq + Hash, D: Clone + Hash + Ord + Sync> PartitionedIndex<P, D> 
         there_was_room
     }
 
-    /// Removes a document; answers whether it was there.
-    pub fn remove(&mut self, partition: &P, document: &D) -> bool {
+    /// Removes documents of a partition; answers how many were there. Many at once cost each of them
+    /// far less than one by one.
+    pub fn remove_all<'d>(
+        &mut self,
+        partition: &P,
+        documents: impl IntoIterator<Item = &'d D>,
+    ) -> usize
+    where
+        D: 'd,
+    {
         let Some(place) = self.partitions.get_mut(partition) else {
-            return false;
+            return 0;
         };
-        let was_there = place.remove(document);
+        let place = Arc::make_mut(place);
+        let removed = place.remove_all(documents);
         if place.inverted.is_empty() {
             self.partitions.remove(partition);
         }
-        was_there
+        removed
+    }
+
+    /// Removes a document; answers whether it was there.
+    pub fn remove(&mut self, partition: &P, document: &D) -> bool {
+        self.remove_all(partition, [document]) > 0
     }
 
     /// Removes everything.
@@ -114,6 +133,8 @@ impl<P: Clone + Eq + Hash, D: Clone + Hash + Ord + Sync> PartitionedIndex<P, D> 
         let Some(place) = self.partitions.get(partition) else {
             return Ok(Vec::new());
         };
+        // Without the count, which would ask more of `D` than a search needs.
+        let place = &**place;
         let document = |number: u32| place.documents.get(number as usize);
         let found = place.inverted.search(&Search {
             terms: search.terms,
@@ -148,13 +169,16 @@ impl<D: Clone + Eq + Hash> Partition<D> {
         true
     }
 
-    fn remove(&mut self, document: &D) -> bool {
-        let Some(number) = self.numbers.remove(document) else {
-            return false;
-        };
-        self.inverted.remove(number);
+    fn remove_all<'d>(&mut self, documents: impl IntoIterator<Item = &'d D>) -> usize
+    where
+        D: 'd,
+    {
+        let documents = documents.into_iter();
+        let numbers: Vec<u32> = documents.filter_map(|d| self.numbers.remove(d)).collect();
+        let removed = numbers.len();
+        self.inverted.remove_all(numbers);
         self.compact_if_sparse();
-        true
+        removed
     }
 
     fn compact_if_sparse(&mut self) {

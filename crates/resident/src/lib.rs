@@ -8,5 +8,5 @@ mod rows;
 mod words;
 
 pub use roaring::RoaringBitmap;
-pub use rows::{Row, Rows, RowsOptions, Slot};
+pub use rows::{Changes, Row, Rows, RowsOptions, Slot};
 pub use shelfward_dense::Stop;

@@ -41,6 +41,9 @@ impl Default for RowsOptions {
     }
 }
 
+/// So many rows are changed in place while readers wait: for some milliseconds.
+const MAX_IN_PLACE: usize = 2_048;
+
 /// One row in so many: fewer are sorted by their keys, more are met on a walk through all.
 const FEW: u64 = 16;
 
@@ -54,6 +57,29 @@ pub struct Row {
     pub text: Option<Arc<str>>,
     /// The metadata.
     pub metadata: Arc<Metadata>,
+}
+
+/// What a write changes of rows, in this order.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// The keys of what is removed.
+    pub removed: Vec<Key>,
+    /// Records, each put in the place of what is under its key; of equal keys the last stays.
+    pub put: Vec<Record>,
+    /// The whole new metadata of rows that stay.
+    pub patched: Vec<(Key, Arc<Metadata>)>,
+}
+
+impl Changes {
+    /// How many rows change at most.
+    pub fn len(&self) -> usize {
+        self.removed.len() + self.put.len() + self.patched.len()
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 /// The rows of one collection: found by key, by filter, by nearness and by words, all of it exactly.
@@ -169,6 +195,38 @@ impl Rows {
         Ok(())
     }
 
+    /// Whether a change of so many rows is to be made on a clone that takes the place of these, rather
+    /// than on these while their readers wait. A clone costs each row a small part of what a change
+    /// costs it, and is not worth it for a few of very many.
+    pub fn is_bulk(&self, changed: usize) -> bool {
+        changed > MAX_IN_PLACE.max(self.len() / 64)
+    }
+
+    /// Makes all of a change. There must be room for what is put; see
+    /// [`has_room_for`](Self::has_room_for).
+    pub fn apply(&mut self, changes: &Changes) {
+        self.remove_all(&changes.removed);
+        self.put_all(&changes.put);
+        self.patch_all(&changes.patched);
+    }
+
+    /// Puts records, each in the place of what is under its key, in this order. There must be room; see
+    /// [`has_room_for`](Self::has_room_for). Answers their slots.
+    ///
+    /// Many at once cost each of them less than one by one: what the words of those that are there
+    /// already leave behind is cleared away once.
+    pub fn put_all<'r>(
+        &mut self,
+        records: impl IntoIterator<Item = &'r Record, IntoIter: Clone>,
+    ) -> Vec<Slot> {
+        let records = records.into_iter();
+        if let Some(words) = &mut self.words {
+            let keys = records.clone().map(|record| &record.key);
+            words.remove_all(keys.filter(|key| self.by_key.contains_key(key)));
+        }
+        records.map(|record| self.put(record)).collect()
+    }
+
     /// Puts a record in the place of what is under its key. There must be room; see
     /// [`has_room_for`](Self::has_room_for).
     pub fn put(&mut self, record: &Record) -> Slot {
@@ -211,20 +269,40 @@ impl Rows {
         slot
     }
 
+    /// Removes what is under keys; answers which slots are free now. Many at once cost each of them far
+    /// less than one by one.
+    pub fn remove_all(&mut self, keys: &[Key]) -> Vec<Slot> {
+        if let Some(words) = &mut self.words {
+            words.remove_all(keys.iter());
+        }
+        keys.iter().filter_map(|key| self.take_out(key)).collect()
+    }
+
     /// Removes what is under a key; answers which slot is free now.
     pub fn remove(&mut self, key: &Key) -> Option<Slot> {
+        self.remove_all(std::slice::from_ref(key)).pop()
+    }
+
+    /// Removes a row whose words are removed.
+    fn take_out(&mut self, key: &Key) -> Option<Slot> {
         let slot = self.by_key.remove(key)?;
         self.set_metadata(slot, Arc::default());
         if let Some(place) = self.rows.get_mut(slot as usize) {
             *place = None;
         }
-        if let Some(words) = &mut self.words {
-            words.remove(key);
-        }
         self.matrix.remove(slot);
         self.live.remove(slot);
         self.free.push(slot);
         Some(slot)
+    }
+
+    /// Gives rows other metadata, those that are there.
+    pub fn patch_all(&mut self, patched: &[(Key, Arc<Metadata>)]) {
+        for (key, metadata) in patched {
+            if let Some(slot) = self.slot(key) {
+                self.set_metadata(slot, metadata.clone());
+            }
+        }
     }
 
     /// Gives a row other metadata.
@@ -249,10 +327,16 @@ impl Rows {
         }
     }
 
+    /// No rows, of the same collection.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        Self::new(self.spec.clone(), self.options)
+    }
+
     /// Removes everything; answers how much there was.
     pub fn clear(&mut self) -> usize {
         let cleared = self.len();
-        *self = Self::new(self.spec.clone(), self.options);
+        *self = self.emptied();
         cleared
     }
 

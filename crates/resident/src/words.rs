@@ -1,6 +1,7 @@
 //! The lexical leg: an index of the rows' words, kept in step with them.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
 use roaring::RoaringBitmap;
@@ -46,7 +47,7 @@ impl Words {
     pub(crate) fn put(&mut self, slot: Slot, record: &Record) {
         let key = record.key.clone();
         if record.text.is_none() {
-            self.remove(&key);
+            self.remove_all([&key].into_iter());
             return;
         }
         let words = record.words.iter().map(Text::as_str);
@@ -55,10 +56,16 @@ impl Words {
         let _ = self.index.put(partition, Document { key, slot }, words);
     }
 
-    pub(crate) fn remove(&mut self, key: &Key) {
-        let (key, slot) = (key.clone(), 0);
-        let partition = key.partition.clone();
-        self.index.remove(&partition, &Document { key, slot });
+    pub(crate) fn remove_all<'k>(&mut self, keys: impl Iterator<Item = &'k Key>) {
+        let mut by_partition: HashMap<&Option<Text>, Vec<Document>> = HashMap::new();
+        for key in keys {
+            let documents = by_partition.entry(&key.partition).or_default();
+            let (key, slot) = (key.clone(), 0);
+            documents.push(Document { key, slot });
+        }
+        for (partition, documents) in by_partition {
+            self.index.remove_all(partition, &documents);
+        }
     }
 
     /// The `k` best rows for the words among those that are allowed.

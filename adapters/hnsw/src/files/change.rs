@@ -65,12 +65,13 @@ impl Change {
         }
     }
 
+    /// How many rows change at most, beside those that a clear removes.
+    pub(crate) fn rows(&self) -> usize {
+        self.removed.len() + self.put.len() + self.patched.len()
+    }
+
     pub(crate) fn is_nothing(&self) -> bool {
-        self.spec.is_none()
-            && !self.clear
-            && self.removed.is_empty()
-            && self.put.is_empty()
-            && self.patched.is_empty()
+        self.spec.is_none() && !self.clear && self.rows() == 0
     }
 
     pub(crate) fn to_bytes(&self) -> FileResult<Vec<u8>> {

@@ -21,7 +21,7 @@ use crate::files::log::Log;
 use crate::home::closed;
 use crate::job::Stop;
 use keeper::Keeper;
-use state::State;
+use state::{Before, State};
 
 pub(crate) struct Shelf {
     pub(crate) options: HnswOptions,
@@ -86,27 +86,32 @@ impl Shelf {
     }
 
     /// One write. `prepare` looks at what there is and says what is to change, or refuses; then it is
-    /// written to the log, and then made.
+    /// written to the log, and then made. What changes many rows is made on a clone of them before it
+    /// is written, and readers go on with those there were.
     pub(crate) fn change<T>(
         self: &Arc<Self>,
         operation: Operation,
         stop: &Stop,
-        prepare: impl FnOnce(&State) -> Result<(Change, T)>,
+        prepare: impl FnOnce(&Before) -> Result<(Change, T)>,
     ) -> Result<T> {
         let mut kept = self.writer();
         stop.check(operation)?;
-        let (change, answer) = {
+        let before = {
             let state = self.read();
             if state.shut {
                 return Err(closed(operation));
             }
-            prepare(&state)?
+            state.before()
         };
+        let (change, answer) = prepare(&before)?;
         if change.is_nothing() {
             return Ok(answer);
         }
         let payload = kept.is_some().then(|| payload(&change)).transpose();
         let payload = payload.map_err(|e| e.during(operation))?;
+        let made = before.made(&change);
+        // Or they would be cloned.
+        drop(before);
         // Looked at once more: preparing it may have taken long. From here on it happens.
         let gate = stop.commit(operation)?;
         if let (Some(kept), Some(payload)) = (&mut *kept, payload) {
@@ -116,7 +121,13 @@ impl Shelf {
                 since.push(payload);
             }
         }
-        let old = self.write().apply(&change);
+        let old = {
+            let mut state = self.write();
+            match made {
+                Some(made) => state.take_over(made),
+                None => state.apply(&change),
+            }
+        };
         drop(gate);
         drop(kept);
         drop(old);
@@ -172,7 +183,8 @@ impl Shelf {
                 clear: true,
                 ..Change::default()
             };
-            state.apply(&clear)
+            let made = state.before().made(&clear);
+            made.map(|made| state.take_over(made))
         };
         self.keeper.ask_to_stop();
         drop(old);

@@ -23,7 +23,8 @@ pub(crate) struct Index {
 
 pub(crate) struct State {
     /// Every record; everything but approximate nearness is answered from here.
-    pub(crate) rows: Rows,
+    /// Held by a writer, too, while it looks at them and makes a bulk change on a clone.
+    pub(crate) rows: Arc<Rows>,
     pub(crate) index: Option<Index>,
     /// Rows that are in no node of the graph there is. They are looked at in each search, so that it
     /// is full at every moment.
@@ -48,7 +49,7 @@ impl State {
         held.lexical = options.lexical;
         held.quantized = options.quantized;
         Self {
-            rows: Rows::new(spec, held),
+            rows: Arc::new(Rows::new(spec, held)),
             index: None,
             unindexed: RoaringBitmap::new(),
             unplaced: RoaringBitmap::new(),
@@ -64,6 +65,79 @@ impl State {
         self.own_words.get(&slot).map(|words| &**words)
     }
 
+    /// What a write looks at to say what is to change.
+    pub(crate) fn before(&self) -> Before {
+        Before {
+            rows: self.rows.clone(),
+            keep_words: self.keep_words,
+            discarded: self.discarded,
+        }
+    }
+
+    /// Makes a change in place. Answers what is of no more use, to be let go of outside of the lock.
+    pub(crate) fn apply(&mut self, change: &Change) -> Old {
+        let effects = make(Arc::make_mut(&mut self.rows), change);
+        (None, self.settle(effects))
+    }
+
+    /// Takes rows on which a change was made. Answers what is of no more use, as [`apply`](Self::apply)
+    /// does.
+    pub(crate) fn take_over(&mut self, (rows, effects): Made) -> Old {
+        let old = std::mem::replace(&mut self.rows, Arc::new(rows));
+        (Some(old), self.settle(effects))
+    }
+
+    fn settle(&mut self, effects: Effects) -> Option<Index> {
+        let mut old = None;
+        if effects.cleared {
+            self.own_words.clear();
+            self.unindexed.clear();
+            self.unplaced.clear();
+            self.pending.clear();
+            old = self.index.take();
+        }
+        let moved = &effects.moved;
+        self.unindexed -= moved;
+        self.unplaced -= moved;
+        self.pending -= moved;
+        if let Some(index) = &mut self.index {
+            for slot in moved {
+                index.nodes.detach(slot);
+            }
+            self.unindexed |= moved & self.rows.slots();
+        }
+        for (slot, words) in effects.own_words {
+            match words {
+                Some(words) => drop(self.own_words.insert(slot, words)),
+                None => drop(self.own_words.remove(&slot)),
+            }
+        }
+        old
+    }
+}
+
+/// Rows and a graph that are of no more use.
+pub(crate) type Old = (Option<Arc<Rows>>, Option<Index>);
+
+/// Rows on which a change was made, and what it did.
+pub(crate) type Made = (Rows, Effects);
+
+/// What a change of rows means for what is kept beside them.
+pub(crate) struct Effects {
+    cleared: bool,
+    /// Slots whose vectors are gone or others.
+    moved: RoaringBitmap,
+    own_words: Vec<(Slot, Option<Arc<[Text]>>)>,
+}
+
+/// A collection as a writer finds it. It stays so as long as the writer's lock is held.
+pub(crate) struct Before {
+    pub(crate) rows: Arc<Rows>,
+    keep_words: bool,
+    pub(crate) discarded: bool,
+}
+
+impl Before {
     /// A change that puts records.
     pub(crate) fn putting(&self, records: &[Record]) -> Change {
         let rule = self.rows.spec().word_rule;
@@ -81,66 +155,49 @@ impl State {
         Change::put(put.collect())
     }
 
-    /// Makes a change. Answers a graph that is of no more use, to be let go of outside of the lock.
-    pub(crate) fn apply(&mut self, change: &Change) -> Option<Index> {
-        if let Some(spec) = &change.spec {
-            self.rows.set_spec(spec.clone());
-        }
-        let old = change.clear.then(|| self.clear()).flatten();
-        for key in &change.removed {
-            if let Some(slot) = self.rows.remove(key) {
-                self.forget(slot);
-                self.own_words.remove(&slot);
-            }
-        }
-        for put in &change.put {
-            self.put(put);
-        }
-        for (key, metadata) in &change.patched {
-            if let Some(slot) = self.rows.slot(key) {
-                self.rows.set_metadata(slot, metadata.clone());
-            }
-        }
-        old
-    }
-
-    fn clear(&mut self) -> Option<Index> {
-        self.rows.clear();
-        self.own_words.clear();
-        self.unindexed.clear();
-        self.unplaced.clear();
-        self.pending.clear();
-        self.index.take()
-    }
-
-    fn put(&mut self, Written { record, own_words }: &Written) {
-        let held = self.rows.slot(&record.key);
-        // A passage that is written again with the vector it had keeps its node.
-        let same_vector = held
-            .and_then(|slot| self.rows.vector(slot))
-            .is_some_and(|held| same_bits(&held, &record.vector));
-        let slot = self.rows.put(record);
-        if !same_vector {
-            self.forget(slot);
-            if self.index.is_some() {
-                self.unindexed.insert(slot);
-            }
-        }
-        if *own_words {
-            self.own_words.insert(slot, record.words.clone());
+    /// The rows with a change on them, where it is not one to be made in place while readers wait.
+    pub(crate) fn made(&self, change: &Change) -> Option<Made> {
+        let mut rows = if change.clear {
+            self.rows.emptied()
+        } else if change.spec.is_some() || self.rows.is_bulk(change.rows()) {
+            Rows::clone(&self.rows)
         } else {
-            self.own_words.remove(&slot);
-        }
+            return None;
+        };
+        let effects = make(&mut rows, change);
+        Some((rows, effects))
     }
+}
 
-    /// Takes a row out of the graph.
-    fn forget(&mut self, slot: Slot) {
-        if let Some(index) = &mut self.index {
-            index.nodes.detach(slot);
+fn make(rows: &mut Rows, change: &Change) -> Effects {
+    if let Some(spec) = &change.spec {
+        rows.set_spec(spec.clone());
+    }
+    if change.clear {
+        rows.clear();
+    }
+    let removed = rows.remove_all(&change.removed);
+    let mut moved: RoaringBitmap = removed.iter().copied().collect();
+    let mut own_words: Vec<_> = removed.into_iter().map(|slot| (slot, None)).collect();
+    // A passage that is written again with the vector it had keeps its node.
+    let same_vector = |put: &Written| {
+        let held = rows.slot(&put.record.key);
+        let held = held.and_then(|slot| rows.vector(slot));
+        held.is_some_and(|held| same_bits(&held, &put.record.vector))
+    };
+    let same: Vec<bool> = change.put.iter().map(same_vector).collect();
+    let slots = rows.put_all(change.put.iter().map(|put| &put.record));
+    for ((slot, same), put) in slots.into_iter().zip(same).zip(&change.put) {
+        if !same {
+            moved.insert(slot);
         }
-        self.unindexed.remove(slot);
-        self.unplaced.remove(slot);
-        self.pending.remove(slot);
+        own_words.push((slot, put.own_words.then(|| put.record.words.clone())));
+    }
+    rows.patch_all(&change.patched);
+    Effects {
+        cleared: change.clear,
+        moved,
+        own_words,
     }
 }
 

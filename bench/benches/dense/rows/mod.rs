@@ -8,6 +8,7 @@ pub(crate) mod hnsw;
 pub(crate) mod library;
 pub(crate) mod sqlite;
 pub(crate) mod tenants;
+pub(crate) mod writes;
 
 use std::cell::{OnceCell, RefCell, RefMut};
 use std::sync::Arc;

@@ -146,6 +146,15 @@ impl List {
         }
     }
 
+    /// Whether `is` holds of one of the documents.
+    pub(crate) fn any(&self, is: impl Fn(u32) -> bool) -> bool {
+        let mut block = Unpacked::new();
+        (0..self.blocks()).any(|at| {
+            self.unpack_documents(at, &mut block);
+            block.documents().iter().any(|document| is(*document))
+        })
+    }
+
     /// Adds a posting of a document above all that are there.
     pub(crate) fn push(&mut self, posting: Posting, bounds: &Bounds<'_>) {
         match self {

@@ -212,7 +212,7 @@ impl InvertedIndex {
             }
             let list = self.lists.get(number as usize)?;
             let met_before = self.counts.get(number as usize).is_some_and(|n| *n > 0);
-            if met_before || list.is_empty() || self.live_len(list) > 0 {
+            if met_before || list.is_empty() || self.has_live(list) {
                 return Some(number);
             }
             if !self.dictionary.has_room_for(word) {
@@ -254,6 +254,17 @@ impl InvertedIndex {
         let was_there = self.mark_removed(document);
         self.clear_enough();
         was_there
+    }
+
+    /// Removes documents, as [`remove`](Self::remove) does one by one. Their postings are cleared away
+    /// at most once, so this costs each of them the less the more there are.
+    pub fn remove_all(&mut self, mut documents: Vec<u32>) {
+        // In this order each is marked behind those before it.
+        documents.sort_unstable();
+        for document in documents {
+            self.mark_removed(document);
+        }
+        self.clear_enough();
     }
 
     fn mark_removed(&mut self, document: u32) -> bool {
@@ -301,7 +312,7 @@ impl InvertedIndex {
     /// How many there are of what. Looks at every word while removed documents are not cleared
     /// away yet.
     pub fn statistics(&self) -> Statistics {
-        let held = self.lists.iter().filter(|list| self.live_len(list) > 0);
+        let held = self.lists.iter().filter(|list| self.has_live(list));
         let average_length = if self.live == 0 {
             0.0
         } else {
@@ -404,6 +415,12 @@ impl InvertedIndex {
             return list.len();
         }
         list.len() - list.count_among(pending)
+    }
+
+    /// Whether a document that is there holds the word of a list.
+    fn has_live(&self, list: &List) -> bool {
+        list.len() as usize > self.removed.pending.len()
+            || list.any(|document| !self.removed.contains(document))
     }
 
     fn keep_bounds(&mut self) {

@@ -218,13 +218,7 @@ async fn another_process() {
         "limited" => {
             let path = folder.join("full.db");
             let (kept, _) = run_out_of_room(&path, is_full_or_engine).await;
-            #[expect(
-                clippy::print_stdout,
-                reason = "told to the process that began this one"
-            )]
-            {
-                println!("kept {kept}");
-            }
+            println!("kept {kept}");
         }
         other => unreachable!("{other}"),
     }
@@ -307,10 +301,7 @@ async fn a_process_killed_within_a_checkpoint() {
         assert!(there == told || there == told + 1, "{kill}: {there} {told}");
         store.close().await.unwrap();
     }
-    #[expect(clippy::print_stderr, reason = "seen with --nocapture")]
-    {
-        eprintln!("{cut_off} of {kills} kills cut a checkpoint off");
-    }
+    eprintln!("{cut_off} of {kills} kills cut a checkpoint off");
     assert!(cut_off > 0, "no checkpoint was cut off");
 }
 
@@ -402,10 +393,7 @@ fn a_disk_that_is_full_within_a_checkpoint() {
         tried.output().is_ok_and(|output| output.status.success())
     };
     if !may_mount("mount -t tmpfs -o size=8m none \"$1\"") {
-        #[expect(clippy::print_stderr, reason = "said when it is not run")]
-        {
-            eprintln!("not run: no small disk can be mounted here");
-        }
+        eprintln!("not run: no small disk can be mounted here");
         return;
     }
     let line = format!(

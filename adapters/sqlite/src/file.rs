@@ -112,9 +112,11 @@ fn checkpoint_on_close(connection: &Connection, checkpoint: bool) -> Job<()> {
 
 /// Brings the log into the file, as far as nobody reads what is in the log alone. The engine does it
 /// at the last close as well, and tells nobody when it fails.
+///
+/// Of the file alone: the engine's temporary database has no log, and may be in a transaction.
 pub(crate) fn checkpoint(connection: &Connection) -> Job<()> {
     if !connection.is_readonly(rusqlite::MAIN_DB)? {
-        connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        connection.query_row("PRAGMA main.wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
     }
     Ok(())
 }

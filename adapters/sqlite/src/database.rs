@@ -211,7 +211,8 @@ impl Database {
             if let Some(place) = &database.place {
                 place.check()?;
             }
-            transaction.commit()?;
+            let committed = transaction.commit();
+            committed.map_err(|error| file::after_failed_commit(connection, error))?;
             Ok(answer)
         });
         answer.await

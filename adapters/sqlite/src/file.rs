@@ -110,6 +110,23 @@ fn checkpoint_on_close(connection: &Connection, checkpoint: bool) -> Job<()> {
     Ok(())
 }
 
+/// What is concluded from a commit that failed, which the engine has rolled back.
+///
+/// Where syncing the log failed, all of the write is in it, and a crash before the next write would
+/// bring it back. So another write is put in its place there; where that fails too, nobody knows.
+pub(crate) fn after_failed_commit(connection: &Connection, error: rusqlite::Error) -> Fail {
+    let overwrite = || -> rusqlite::Result<()> {
+        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+        // As it was, but written.
+        connection.pragma_update(None, "user_version", schema::VERSION)?;
+        transaction.commit()
+    };
+    match overwrite() {
+        Ok(()) => Fail::Uncommitted(error),
+        Err(_) => Fail::Engine(error),
+    }
+}
+
 /// Brings the log into the file, as far as nobody reads what is in the log alone. The engine does it
 /// at the last close as well, and tells nobody when it fails.
 ///

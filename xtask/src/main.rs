@@ -14,6 +14,7 @@ mod ci;
 mod conformance;
 mod golden;
 mod run;
+mod sanitize;
 mod stores;
 mod tidy;
 
@@ -41,6 +42,8 @@ enum Command {
     Bench(bench::Options),
     /// Starts, lists and ends real servers for tests.
     Stores(stores::Options),
+    /// Runs the tests of what is unsafe, or C, under the address sanitizer and under Miri.
+    Sanitize(sanitize::Options),
     /// Runs everything that must pass.
     Ci(ci::Options),
 }
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Tidy(options) => tidy::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Stores(options) => stores::run(&options),
+        Command::Sanitize(options) => sanitize::run(&options),
         Command::Ci(options) => ci::run(&options),
     };
     match ended {

@@ -10,6 +10,8 @@ use shelfward_core::{ErrorKind, Operation, StoreError};
 pub(crate) enum FileError {
     /// The system refused, of this kind. The rest of its message may name a path.
     Io(io::ErrorKind),
+    /// The process or the system may open no more files.
+    TooManyFiles,
     /// What is in a file cannot be right.
     Corrupt(&'static str),
     /// What is in a file was written by a later version of this store.
@@ -31,7 +33,13 @@ pub(crate) type FileResult<T> = Result<T, FileError>;
 
 impl From<io::Error> for FileError {
     fn from(error: io::Error) -> Self {
-        Self::Io(error.kind())
+        const ENFILE: i32 = 23;
+        const EMFILE: i32 = 24;
+        match error.raw_os_error() {
+            // They have no kind.
+            Some(ENFILE | EMFILE) if cfg!(unix) => Self::TooManyFiles,
+            _ => Self::Io(error.kind()),
+        }
     }
 }
 
@@ -47,6 +55,7 @@ impl FileError {
                 ErrorKind::Invalid("a folder is due here, and this is a file".to_owned())
             }
             Self::Io(_) | Self::Broken => ErrorKind::Engine,
+            Self::TooManyFiles => ErrorKind::Unavailable,
             Self::Corrupt(what) => ErrorKind::Corrupt(what),
             Self::Newer => ErrorKind::Unsupported("reading what a later version of it wrote"),
             Self::Foreign => {
@@ -57,7 +66,7 @@ impl FileError {
         };
         let error = StoreError::new(operation, kind);
         match self {
-            Self::Io(_) | Self::Broken | Self::Locked => error.because(self),
+            Self::Io(_) | Self::TooManyFiles | Self::Broken | Self::Locked => error.because(self),
             Self::Corrupt(_) | Self::Newer | Self::Foreign | Self::Replaced => error,
         }
     }
@@ -67,6 +76,10 @@ impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(kind) => write!(f, "a file of the store: {kind}"),
+            Self::TooManyFiles => f.write_str(
+                "too many open files; let collections go that are not in use, or raise the limit of \
+                 open files",
+            ),
             Self::Corrupt(what) => f.write_str(what),
             Self::Newer => f.write_str("a file was written by a later version of the store"),
             Self::Foreign => f.write_str("the folder holds files that are not this store's"),

@@ -129,12 +129,21 @@ impl Database {
         self.place.is_some()
     }
 
-    /// Lets the connections go, when nobody writes or reads.
-    pub(crate) fn shut(&self) {
-        self.shut.store(true, Ordering::SeqCst);
-        drop(held(&self.writer).take());
-        held(&self.idle_readers).clear();
-        held(&self.shared).clear();
+    /// Lets the connections go, when nobody writes or reads, and tells whether the log could be
+    /// brought into the file.
+    pub(crate) async fn shut(self: &Arc<Self>, call: Call<'_>) -> Result<()> {
+        let database = self.clone();
+        let shut = self.run(call, move |_| {
+            database.shut.store(true, Ordering::SeqCst);
+            let writer = held(&database.writer).take();
+            held(&database.idle_readers).clear();
+            held(&database.shared).clear();
+            match writer {
+                Some(writer) if database.is_a_file() => file::checkpoint(&writer),
+                _ => Ok(()),
+            }
+        });
+        shut.await
     }
 
     /// Runs a job on a thread where blocking is allowed. When the returned future is dropped, the
@@ -203,9 +212,9 @@ impl Database {
             // Takes the turn among all processes.
             let transaction =
                 Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
-                    .map_err(Fail::NoTurn)?;
+                    .map_err(Fail::Uncommitted)?;
             stop.check()?;
-            let answer = job(connection, stop)?;
+            let answer = job(connection, stop).map_err(Fail::uncommitted)?;
             // Nobody gives up while it is held, so the commit is not interrupted.
             let gate = held(&stop.0.gate);
             stop.check()?;
@@ -213,7 +222,8 @@ impl Database {
             if let Some(place) = &database.place {
                 place.check()?;
             }
-            transaction.commit()?;
+            let committed = transaction.commit();
+            committed.map_err(|error| file::after_failed_commit(connection, error))?;
             drop(gate);
             Ok(committed(answer))
         });

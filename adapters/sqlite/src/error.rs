@@ -13,8 +13,8 @@ pub(crate) enum Fail {
     Kind(ErrorKind),
     /// The engine's; its text may hold SQL or a path and is never shown.
     Engine(rusqlite::Error),
-    /// The engine's where a write did not get its turn: nothing was changed.
-    NoTurn(rusqlite::Error),
+    /// The engine's before a write was committed: nothing was changed.
+    Uncommitted(rusqlite::Error),
     /// The caller gave the call up: nothing was changed, and nobody reads the answer.
     GivenUp,
 }
@@ -61,7 +61,31 @@ impl fmt::Display for Code {
 
 impl std::error::Error for Code {}
 
+/// What lies under a file that could not be opened where the process may open no more of them.
+#[derive(Debug, thiserror::Error)]
+#[error("too many open files; close stores that are not in use, or raise the limit of open files")]
+struct TooManyFiles;
+
+impl TooManyFiles {
+    /// The engine does not tell it from other reasons, so another file is opened.
+    fn now() -> bool {
+        const ENFILE: i32 = 23;
+        const EMFILE: i32 = 24;
+        let opened = std::fs::File::open(if cfg!(windows) { "NUL" } else { "/dev/null" });
+        let error = opened.err().and_then(|error| error.raw_os_error());
+        cfg!(unix) && matches!(error, Some(ENFILE | EMFILE))
+    }
+}
+
 impl Fail {
+    /// The same failure, of a write that was not committed.
+    pub(crate) fn uncommitted(self) -> Self {
+        match self {
+            Self::Engine(error) => Self::Uncommitted(error),
+            other => other,
+        }
+    }
+
     /// The error that a caller sees; `waited` is how long a lock is waited for.
     pub(crate) fn told(
         self,
@@ -73,7 +97,7 @@ impl Fail {
             Self::Kind(kind) => StoreError::new(operation, kind),
             Self::GivenUp => StoreError::new(operation, ErrorKind::Engine),
             Self::Engine(error) => of_engine(&error, operation, waited),
-            Self::NoTurn(error) => of_engine(&error, operation, waited).nothing_done(),
+            Self::Uncommitted(error) => of_engine(&error, operation, waited).nothing_done(),
         };
         match collection {
             Some(name) => error.on(name),
@@ -84,12 +108,20 @@ impl Fail {
 
 fn of_engine(error: &rusqlite::Error, operation: Operation, waited: Duration) -> StoreError {
     let told = StoreError::new(operation, kind_of(error, waited));
+    match failure_of(error) {
+        Some(failure) if failure.code == rusqlite::ErrorCode::CannotOpen && TooManyFiles::now() => {
+            told.because(TooManyFiles)
+        }
+        Some(failure) => told.because(Code(failure.extended_code)),
+        None => told,
+    }
+}
+
+fn failure_of(error: &rusqlite::Error) -> Option<&ffi::Error> {
     match error {
         rusqlite::Error::SqliteFailure(failure, _)
-        | rusqlite::Error::SqlInputError { error: failure, .. } => {
-            told.because(Code(failure.extended_code))
-        }
-        _ => told,
+        | rusqlite::Error::SqlInputError { error: failure, .. } => Some(failure),
+        _ => None,
     }
 }
 
@@ -99,9 +131,8 @@ fn kind_of(error: &rusqlite::Error, waited: Duration) -> ErrorKind {
         DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied, ReadOnly,
         TooBig, TypeMismatch,
     };
-    match error {
-        rusqlite::Error::SqliteFailure(failure, _)
-        | rusqlite::Error::SqlInputError { error: failure, .. } => match failure.code {
+    if let Some(failure) = failure_of(error) {
+        return match failure.code {
             DatabaseBusy | DatabaseLocked => ErrorKind::Timeout(waited),
             DiskFull => ErrorKind::Full,
             DatabaseCorrupt => ErrorKind::Corrupt("the file is damaged"),
@@ -121,7 +152,9 @@ fn kind_of(error: &rusqlite::Error, waited: Duration) -> ErrorKind {
                 ErrorKind::Corrupt("the tables are not as this store makes them")
             }
             _ => ErrorKind::Engine,
-        },
+        };
+    }
+    match error {
         // A column of another type than this store writes.
         rusqlite::Error::InvalidColumnType(..)
         | rusqlite::Error::FromSqlConversionFailure(..)

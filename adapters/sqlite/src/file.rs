@@ -4,7 +4,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi};
 use shelfward_core::ErrorKind;
 
 use crate::config::{SqliteOptions, Synchronous};
@@ -31,7 +32,7 @@ pub(crate) fn open(path: &Path, options: &SqliteOptions) -> Job<(Connection, Pla
     let opened = match begin(path, options, Way::Log { create: fresh }) {
         Err(Fail::Engine(error)) if cannot_open(&error) => {
             if !options.read_only || has_log(path) {
-                let why = why_it_cannot_open(path, options, fresh);
+                let why = why_it_cannot_open(path, options, fresh, &error);
                 return Err(why.unwrap_or(Fail::Engine(error)));
             }
             // Without files beside it, it can be read as it stands, for as long as nobody writes:
@@ -52,7 +53,15 @@ fn cannot_open(error: &rusqlite::Error) -> bool {
 }
 
 /// Why the engine could not open a file or one beside it, as far as it is the folder's rights.
-fn why_it_cannot_open(path: &Path, options: &SqliteOptions, fresh: bool) -> Option<Fail> {
+fn why_it_cannot_open(
+    path: &Path,
+    options: &SqliteOptions,
+    fresh: bool,
+    error: &rusqlite::Error,
+) -> Option<Fail> {
+    if error.sqlite_extended_error_code() == Some(ffi::SQLITE_READONLY_ROLLBACK) {
+        return Some(invalid(UNREAD_LOG));
+    }
     // What is no folder is never removed so, and which right is missing is told all the same.
     let refused = if fresh {
         let file = std::fs::OpenOptions::new()
@@ -67,8 +76,7 @@ fn why_it_cannot_open(path: &Path, options: &SqliteOptions, fresh: bool) -> Opti
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
             if options.read_only =>
         {
-            "the log beside the file holds newer writes, and cannot be read without the right to write \
-             in its folder; open and close the store once with that right, or get it"
+            UNREAD_LOG
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "the file's folder may not be written, where a store keeps its log; get the right to, or \
@@ -78,6 +86,9 @@ fn why_it_cannot_open(path: &Path, options: &SqliteOptions, fresh: bool) -> Opti
     };
     Some(invalid(text))
 }
+
+const UNREAD_LOG: &str = "the log beside the file holds newer writes, and cannot be read without the \
+    right to write in its folder; open and close the store once with that right, or get it";
 
 /// Opens a connection and looks at what it finds.
 fn begin(path: &Path, options: &SqliteOptions, way: Way) -> Job<Connection> {
@@ -89,7 +100,42 @@ fn begin(path: &Path, options: &SqliteOptions, way: Way) -> Job<Connection> {
         return Err(invalid(EMPTY));
     }
     prepare(&connection, options, pages == 0)?;
+    checkpoint_on_close(&connection, true)?;
     Ok(connection)
+}
+
+/// Whether the engine brings the log into the file when the last connection is closed.
+fn checkpoint_on_close(connection: &Connection, checkpoint: bool) -> Job<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !checkpoint)?;
+    Ok(())
+}
+
+/// What is concluded from a commit that failed, which the engine has rolled back.
+///
+/// Where syncing the log failed, all of the write is in it, and a crash before the next write would
+/// bring it back. So another write is put in its place there; where that fails too, nobody knows.
+pub(crate) fn after_failed_commit(connection: &Connection, error: rusqlite::Error) -> Fail {
+    let overwrite = || -> rusqlite::Result<()> {
+        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+        // As it was, but written.
+        connection.pragma_update(None, "user_version", schema::VERSION)?;
+        transaction.commit()
+    };
+    match overwrite() {
+        Ok(()) => Fail::Uncommitted(error),
+        Err(_) => Fail::Engine(error),
+    }
+}
+
+/// Brings the log into the file, as far as nobody reads what is in the log alone. The engine does it
+/// at the last close as well, and tells nobody when it fails.
+///
+/// Of the file alone: the engine's temporary database has no log, and may be in a transaction.
+pub(crate) fn checkpoint(connection: &Connection) -> Job<()> {
+    if !connection.is_readonly(rusqlite::MAIN_DB)? {
+        connection.query_row("PRAGMA main.wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+    }
+    Ok(())
 }
 
 const EMPTY: &str = "the file is empty, and no store may be made in it";
@@ -131,13 +177,15 @@ fn check_before_touching(path: &Path, may_make: bool) -> Job<bool> {
     }
 }
 
-/// Looks at the header of a file without a lock, a log or a rollback.
+/// Whose file it is and of which version, by its header, without a lock, a log or a rollback.
 ///
-/// Through the engine, for to open and close the file beside it would take the locks away that other
-/// connections of this process have on it.
+/// Through the engine, because opening and closing the file beside it would release the locks that
+/// other connections of this process hold on it.
 ///
-/// While another connection brings its log into the file, what is read without a lock may be half of
-/// it. Such a log lies beside the file, and then the look is repeated.
+/// Whether a file with a log is damaged is judged only when it is opened with that. While a
+/// checkpoint runs, and after one that a kill or a full disk cut off, the pages that are missing in
+/// the file are in the log. What is read while another connection writes may still be half of it, so
+/// the look is repeated while there is a log.
 fn check_header(path: &Path) -> Job<()> {
     const LOOKS: u32 = 100;
     let log = beside(path, "-wal");
@@ -153,7 +201,10 @@ fn check_header(path: &Path) -> Job<()> {
 }
 
 fn look_at_header(path: &Path) -> Job<()> {
-    versions(&open_as_it_stands(path)?)
+    let connection = open_as_it_stands(path)?;
+    // The engine then reads the header of a file that is shorter than the header says.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, has_log(path))?;
+    versions(&connection)
 }
 
 fn open_as_it_stands(path: &Path) -> Job<Connection> {
@@ -220,7 +271,14 @@ pub(crate) fn connect_reader(place: &Place, options: &SqliteOptions) -> Job<Conn
 
 fn connect(path: &Path, options: &SqliteOptions, for_what: Use, way: Way) -> Job<Connection> {
     let connection = match way {
-        Way::Log { create } => open_with_log(path, options, create)?,
+        Way::Log { create } => {
+            let connection = open_with_log(path, options, create)?;
+            // A file that is refused keeps its log, which may be the log of another file.
+            if for_what == Use::Write && has_log(path) {
+                checkpoint_on_close(&connection, false)?;
+            }
+            connection
+        }
         Way::AsItStands => open_as_it_stands(path)?,
     };
     set(&connection, options, for_what)?;

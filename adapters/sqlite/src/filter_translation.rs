@@ -9,11 +9,11 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use rusqlite::ToSql;
-use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use rusqlite::types::{Value, ValueRef};
 use shelfward_core::filter::{Node, Op, Test};
 use shelfward_core::{CollectionSpec, ErrorKind, FieldKind, Filter, Scalar};
 
+use crate::binds::Bind;
 use crate::error::Job;
 
 /// A condition and the values that it binds, in their order.
@@ -21,22 +21,6 @@ use crate::error::Job;
 pub(crate) struct Condition {
     pub(crate) sql: String,
     pub(crate) binds: Vec<Bind>,
-}
-
-/// A value, or a list that the engine reads as a table.
-#[derive(Clone, Debug)]
-pub(crate) enum Bind {
-    One(Value),
-    Many(Rc<Vec<Value>>),
-}
-
-impl ToSql for Bind {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        match self {
-            Self::One(value) => value.to_sql(),
-            Self::Many(values) => values.to_sql(),
-        }
-    }
 }
 
 /// How a statement comes to its rows, which decides how elements of lists are looked up.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod binds;
 mod cache;
 mod capabilities;
 mod collection;

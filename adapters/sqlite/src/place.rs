@@ -85,9 +85,11 @@ pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether there may be writes in the log beside the file.
+/// Whether there may be writes in a log beside the file, or what undoes some in a rollback journal.
 pub(crate) fn has_log(path: &Path) -> bool {
-    std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+    ["-wal", "-journal"]
+        .iter()
+        .any(|end| std::fs::metadata(beside(path, end)).is_ok_and(|log| log.len() > 0))
 }
 
 fn invalid(text: &str) -> Fail {

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, Row};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
     CollectionSpec, Cursor, Filter, Include, Key, MetadataKey, Page, Scalar, StoredRecord, Text,
 };
 
+use crate::binds::{Bind, query};
 use crate::error::{Fail, Job, corrupt};
-use crate::filter_translation::{Access, Bind, condition, owned};
+use crate::filter_translation::{Access, condition, owned};
 use crate::record_mapping::{Parts, partition_value, parts};
 use crate::schema::Entry;
 
@@ -27,8 +28,10 @@ impl View<'_> {
         let number = self.entry.number;
         let such = condition(filter, self.spec, number, Access::ByFilter)?;
         let sql = format!("SELECT count(*) FROM rows_{number} r WHERE {}", such.sql);
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let count: i64 = statement.query_row(params_from_iter(&such.binds), |row| row.get(0))?;
+        let count: i64 = query(self.connection, &sql, &such.binds, |mut rows| {
+            let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+            Ok(row.get(0)?)
+        })?;
         if filter.is_everything() && count != self.entry.row_count {
             return Err(corrupt("rows of a collection are missing"));
         }
@@ -54,7 +57,6 @@ impl View<'_> {
              WHERE r.part = ? AND r.id = k.value AND {}",
             such.sql
         );
-        let mut statement = self.connection.prepare_cached(&sql)?;
         let mut found = HashMap::new();
         for (partition, ids) in by_partition {
             let mut binds = vec![
@@ -62,11 +64,13 @@ impl View<'_> {
                 Bind::One(owned(partition_value(partition))),
             ];
             binds.extend(such.binds.iter().cloned());
-            let mut rows = statement.query(params_from_iter(&binds))?;
-            while let Some(row) = rows.next()? {
-                let parts = such_parts(self.spec, row, &matcher)?;
-                found.insert(parts.key.clone(), parts);
-            }
+            query(self.connection, &sql, &binds, |mut rows| {
+                while let Some(row) = rows.next()? {
+                    let parts = such_parts(self.spec, row, &matcher)?;
+                    found.insert(parts.key.clone(), parts);
+                }
+                Ok(())
+            })?;
         }
         Ok(found)
     }
@@ -95,17 +99,16 @@ impl View<'_> {
         // One more than asked tells whether there is a next page.
         let (sql, binds) = self.page(filter, after, limit.saturating_add(1))?;
         let matcher = Matcher::new(filter);
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut rows = statement.query(params_from_iter(&binds))?;
         let mut records = Vec::new();
-        let mut more = false;
-        while let Some(row) = rows.next()? {
-            if records.len() == limit {
-                more = true;
-                break;
+        let more = query(self.connection, &sql, &binds, |mut rows| {
+            while let Some(row) = rows.next()? {
+                if records.len() == limit {
+                    return Ok(true);
+                }
+                records.push(such_parts(self.spec, row, &matcher)?.stored(include));
             }
-            records.push(such_parts(self.spec, row, &matcher)?.stored(include));
-        }
+            Ok(false)
+        })?;
         let next = (records.last())
             .filter(|_| more)
             .map(|record| Cursor::behind(&record.key));
@@ -208,15 +211,11 @@ mod tests {
         };
         let filter = Filter::from_json(filter).unwrap();
         let (sql, binds) = view.page(&filter, after, 10).unwrap();
-        let mut plan = connection
-            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
-            .unwrap();
-        let steps = plan.query_map(params_from_iter(&binds), |row| row.get::<_, String>(3));
-        steps
-            .unwrap()
-            .map(Result::unwrap)
-            .collect::<Vec<_>>()
-            .join("; ")
+        let explain = format!("EXPLAIN QUERY PLAN {sql}");
+        let steps: Job<Vec<String>> = query(&connection, &explain, &binds, |rows| {
+            Ok(rows.mapped(|row| row.get(3)).collect::<Result<_, _>>()?)
+        });
+        steps.unwrap().join("; ")
     }
 
     #[test]

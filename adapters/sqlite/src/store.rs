@@ -223,15 +223,15 @@ impl VectorStore for SqliteStore {
     }
 
     async fn close(&self) -> Result<()> {
-        if !self.closed.swap(true, Ordering::SeqCst)
-            && self.database.handles.fetch_sub(1, Ordering::SeqCst) == 1
-        {
-            let database = self.database.clone();
-            let shut = tokio::task::spawn_blocking(move || database.shut());
-            shut.await
-                .map_err(|_| StoreError::new(Operation::Close, ErrorKind::Engine))?;
+        let was_closed = self.closed.swap(true, Ordering::SeqCst);
+        if was_closed || self.database.handles.fetch_sub(1, Ordering::SeqCst) != 1 {
+            return Ok(());
         }
-        Ok(())
+        let call = Call {
+            operation: Operation::Close,
+            collection: None,
+        };
+        self.database.shut(call).await
     }
 }
 

@@ -10,6 +10,7 @@ use shelfward_core::{
     CollectionSpec, ErrorKind, Expected, Filter, Key, Metadata, MetadataPatch, Record, Text,
 };
 
+use crate::binds::query;
 use crate::database::Stop;
 use crate::error::{Job, corrupt};
 use crate::filter_translation::{Access, condition};
@@ -179,26 +180,26 @@ impl<'a> Writing<'a> {
             "SELECT r.n, r.part, r.id, r.crc, r.meta FROM rows_{number} r WHERE {}",
             such.sql
         );
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut rows = statement.query(params_from_iter(&such.binds))?;
         let matcher = Matcher::new(filter);
-        let mut matching = Vec::new();
-        while let Some(row) = rows.next()? {
-            // Once more by what the row itself holds: what statements read of lists has no checksum.
-            let held = row.get_ref(4)?.as_str().ok();
-            let held = held.and_then(|json| Metadata::from_stored_json(json, &self.spec));
-            let held = held.ok_or_else(|| corrupt("a row is damaged"))?;
-            if !matcher.matches(&held) {
-                return Err(found_wrongly());
+        query(self.connection, &sql, &such.binds, |mut rows| {
+            let mut matching = Vec::new();
+            while let Some(row) = rows.next()? {
+                // Once more by what the row itself holds: what statements read of lists has no checksum.
+                let held = row.get_ref(4)?.as_str().ok();
+                let held = held.and_then(|json| Metadata::from_stored_json(json, &self.spec));
+                let held = held.ok_or_else(|| corrupt("a row is damaged"))?;
+                if !matcher.matches(&held) {
+                    return Err(found_wrongly());
+                }
+                matching.push(Row {
+                    n: row.get(0)?,
+                    part: row.get(1)?,
+                    id: row.get(2)?,
+                    crc: row.get(3)?,
+                });
             }
-            matching.push(Row {
-                n: row.get(0)?,
-                part: row.get(1)?,
-                id: row.get(2)?,
-                crc: row.get(3)?,
-            });
-        }
-        Ok(matching)
+            Ok(matching)
+        })
     }
 
     /// Deletes what a filter matches; answers how many there were.

@@ -23,10 +23,12 @@ const BESIDE: [(&str, &[&str]); 4] = [
     ("memory", &["collection"]),
     // The handle; the graph and the files have folders.
     ("hnsw", &["collection"]),
-    // Connections and jobs, reads and writes in transactions, and searches over rows in memory.
+    // Connections and jobs, what statements bind, reads and writes in transactions, and searches over
+    // rows in memory.
     (
         "sqlite",
         &[
+            "binds",
             "collection",
             "database",
             "file",

@@ -1,7 +1,9 @@
 //! The cases, a file for each group.
 
 mod collections;
+mod crash;
 mod delete;
+mod drops;
 mod durability;
 mod faults;
 mod filters;
@@ -18,6 +20,7 @@ mod recall;
 mod refusals;
 mod search;
 mod server;
+mod states;
 mod two_processes;
 mod update;
 mod writes;
@@ -46,6 +49,7 @@ pub(crate) fn all() -> Vec<Case> {
         durability::cases(),
         faults::cases(),
         server::cases(),
+        crash::cases(),
         paging::cases(),
     ];
     groups.into_iter().flatten().collect()

@@ -77,7 +77,7 @@ fn atomic(can: &Capabilities) -> bool {
 }
 
 fn ordered(can: &Capabilities) -> bool {
-    atomic(can) && can.writers == Writers::AllProcesses && !can.late_writes
+    atomic(can) && can.writers == Writers::AllProcesses
 }
 
 /// A collection, seen through a proxy and from beside it.

@@ -381,6 +381,7 @@ fn widening_a_scope_is_never_a_known_gap_and_every_gap_is_listed_once() {
         "in",
         "all",
         "races",
+        "crash",
         "durability",
         "delete",
         "lexical",

@@ -25,7 +25,9 @@ mod two_processes;
 mod update;
 mod writes;
 
-use crate::case::Case;
+use std::time::Duration;
+
+use crate::case::{Case, CaseInfo, Wanted};
 
 /// Every case of the suite.
 pub(crate) fn all() -> Vec<Case> {
@@ -53,4 +55,12 @@ pub(crate) fn all() -> Vec<Case> {
         paging::cases(),
     ];
     groups.into_iter().flatten().collect()
+}
+
+/// So much longer a case may take that crashes a server so often.
+pub(crate) fn patience_for_crashes(case: &CaseInfo) -> Duration {
+    match case.server {
+        Wanted::Crash => crash::A_CRASH * crash::crashes(),
+        _ => Duration::ZERO,
+    }
 }

@@ -211,7 +211,7 @@ fn gone_answer<T>(what: &str, answer: &Result<T, StoreError>) -> Checked {
 }
 
 /// A call whose server went away in the middle may not know what became of it.
-fn interrupted(what: &str, error: &StoreError) -> Checked {
+pub(super) fn interrupted(what: &str, error: &StoreError) -> Checked {
     let typed = matches!(
         error.kind(),
         ErrorKind::Unavailable | ErrorKind::Timeout(_) | ErrorKind::Unverified

@@ -323,6 +323,14 @@ impl StoreError {
         }
     }
 
+    /// Whether it says that nothing of the call was done: it was refused, never got its turn, or was
+    /// undone whole.
+    pub fn changed_nothing(&self) -> bool {
+        self.0.nothing_done
+            || self.is_refusal()
+            || matches!(self.0.kind, ErrorKind::Conflict(_) | ErrorKind::Full)
+    }
+
     /// Whether the call was refused before anything was sent or changed.
     pub fn is_refusal(&self) -> bool {
         matches!(

@@ -165,11 +165,20 @@ impl Wire {
 
     /// Whether a transaction of this number was committed, by a client that believes it is its own.
     pub(super) async fn was_committed(&self, operation: Operation, transaction: u64) -> bool {
+        if transaction == 0 {
+            return false;
+        }
         // Longer than the server needs to recover, as a client that tries again and again waits.
-        tokio::time::sleep(2 * RECOVERY).await;
+        tokio::time::sleep(4 * RECOVERY).await;
         let asked = [format!("status {transaction}")];
-        let said = self.says(operation, &asked, &AtomicU64::new(0)).await;
-        transaction > 0 && said.is_ok_and(|said| said == 1)
+        // Connections that were lost too are found out one by one.
+        loop {
+            let are_left = !self.idle().is_empty();
+            let said = self.says(operation, &asked, &AtomicU64::new(0)).await;
+            if said.is_ok() || !are_left {
+                return said.is_ok_and(|said| said == 1);
+            }
+        }
     }
 
     /// Has a job done by the server: whatever comes before it, and then the job itself. One that is

@@ -100,19 +100,16 @@ impl Layer for RemoteCollection {
     }
 
     async fn upsert(&self, records: &[Record]) -> Result<()> {
-        let records = records.to_vec();
-        self.asks(Operation::Upsert, |behind| {
-            Box::pin(async move { behind.upsert(&records).await })
-        })
-        .await
+        let (behind, records) = (self.behind.clone(), records.to_vec());
+        let job = async move { behind.upsert(&records).await };
+        self.in_turn(Operation::Upsert, None, (), job).await
     }
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        let keys = keys.to_vec();
-        self.asks(Operation::Delete, |behind| {
-            Box::pin(async move { behind.delete(&keys).await })
-        })
-        .await
+        let (behind, keys) = (self.behind.clone(), keys.to_vec());
+        let job = async move { behind.delete(&keys).await };
+        self.in_turn(Operation::Delete, None, Count::Unknown, job)
+            .await
     }
 
     async fn search(&self, leg: &Leg) -> Result<Found> {

@@ -1,4 +1,0 @@
-use crate::case::Case;
-pub(super) fn cases() -> Vec<Case> {
-    Vec::new()
-}

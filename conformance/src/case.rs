@@ -45,6 +45,8 @@ pub(crate) enum Wanted {
     Address,
     /// That it denies what it does not know.
     Denial,
+    /// That another one may be crashed.
+    Crash,
 }
 
 /// To which stores a case applies.
@@ -74,6 +76,7 @@ impl CaseInfo {
             _ if self.server == Wanted::Denial && !ground.denies => {
                 Some("its server asks for no credentials")
             }
+            _ if self.server == Wanted::Crash => ground.crashes.err(),
             _ => None,
         }
     }

@@ -61,6 +61,10 @@ impl Context {
             processes: self.0.processes != Processes::None,
             server: self.0.store.server().is_some(),
             denies: self.0.store.server().is_some_and(Server::denies),
+            crashes: match self.0.store.server() {
+                Some(server) => server.crashable().map(drop),
+                None => Ok(()),
+            },
         }
     }
 
@@ -213,6 +217,8 @@ pub(crate) struct Ground {
     pub(crate) server: bool,
     /// Whether that server denies what it does not know.
     pub(crate) denies: bool,
+    /// Whether there is one that may be crashed, or why there is none.
+    pub(crate) crashes: std::result::Result<(), &'static str>,
 }
 
 /// Where a store lies that one case has for itself.

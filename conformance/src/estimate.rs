@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, Result, VectorStore, async_trait,
+    Capabilities, Collection, CollectionName, CollectionSpec, Found, Leg, Result, VectorStore,
+    async_trait,
 };
 
 use crate::faulty::Kept;
@@ -137,6 +138,7 @@ impl VectorStore for Counted<Arc<dyn VectorStore>> {
     }
 }
 
+#[async_trait]
 impl Layer for Counted<Arc<dyn Collection>> {
     fn behind(&self) -> &Arc<dyn Collection> {
         &self.behind
@@ -144,5 +146,9 @@ impl Layer for Counted<Arc<dyn Collection>> {
 
     fn called(&self) -> &Arc<dyn Collection> {
         Counted::called(self)
+    }
+
+    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
+        Counted::called(self).search_both(dense, lexical).await
     }
 }

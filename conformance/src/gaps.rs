@@ -48,12 +48,13 @@ pub enum GapsError {
 
 /// The groups in which a wider answer would show somebody what they may not read, or delete what
 /// they did not name.
-const SCOPE_GROUPS: [&str; 10] = [
+const SCOPE_GROUPS: [&str; 11] = [
     "eq",
     "in",
     "all",
     "library",
     "races",
+    "crash",
     "durability",
     "delete",
     "lexical",

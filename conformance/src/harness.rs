@@ -35,6 +35,7 @@ use crate::sweep::sweep;
 /// | `SHELFWARD_CONFORMANCE_SWEEP` | `1`: removes what crashed runs left on the store, prints what, and runs no case |
 /// | `SHELFWARD_CONFORMANCE_CALLS` | `1`: counts the calls that the selected cases send, for a store that holds nothing dear, and prints them as JSON |
 /// | `SHELFWARD_CONFORMANCE_KILLS` | how often a second process is killed in each case that does so |
+/// | `SHELFWARD_CONFORMANCE_CRASHES` | how often a server is crashed in each case that does so under writers |
 ///
 /// Where the store has a [place](StoreUnderTest::place), the suite begins this program again as a
 /// second process. So `main` does nothing but call this, and makes the same store each time.

@@ -1,8 +1,8 @@
 //! A collection before another, written once: what a layer does not change goes to the one behind.
 
+use std::future::Future;
 use std::sync::Arc;
 
-use futures_util::future::join;
 use shelfward_core::filter::Pushdown;
 use shelfward_core::{
     Capabilities, Collection, CollectionSpec, Count, Cursor, Expected, Filter, Found, Include, Key,
@@ -45,10 +45,9 @@ pub trait Layer: Send + Sync {
         self.called().search(leg).await
     }
 
-    /// Two searches of this layer, not of the one behind.
+    /// Two searches of this layer, not of the one behind, in one state of it.
     async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        let (dense, lexical) = join(self.search(dense), self.search(lexical)).await;
-        Ok((dense?, lexical?))
+        in_one_state(dense, lexical, |leg| self.search(leg)).await
     }
 
     async fn fetch(
@@ -105,6 +104,30 @@ pub trait Layer: Send + Sync {
 
     fn write_order(&self) -> Option<WriteOrder> {
         self.behind().write_order()
+    }
+}
+
+/// Both legs of one state, for a store behind that can be asked for one alone: they are asked again
+/// while a write came between them.
+///
+/// # Errors
+/// Those of the searches.
+pub async fn in_one_state<'a, F>(
+    dense: &'a Leg,
+    lexical: &'a Leg,
+    search: impl Fn(&'a Leg) -> F,
+) -> Result<(Found, Found)>
+where
+    F: Future<Output = Result<Found>>,
+{
+    let mut before = search(dense).await?;
+    loop {
+        let found = search(lexical).await?;
+        let after = search(dense).await?;
+        if before == after {
+            return Ok((before, found));
+        }
+        before = after;
     }
 }
 

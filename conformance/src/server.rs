@@ -6,9 +6,9 @@ use shelfward_core::{Result, VectorStore, async_trait};
 
 /// The server of a store under test, for the cases of what goes wrong between it and its clients.
 ///
-/// The suite never stops or restarts a server. It puts a proxy of its own before it, which it tells
+/// The suite never stops or restarts this server. It puts a proxy of its own before it, which it tells
 /// to refuse, to cut, to fall silent or to be slow, and it asks a store that was opened through
-/// that. Nobody else is touched.
+/// that. Nobody else is touched. What it crashes is the server of [`crashable`](Self::crashable) alone.
 #[async_trait]
 pub trait Server: Send + Sync {
     /// Where the server listens, as `host:port`. The proxy connects to it over plain TCP.
@@ -43,4 +43,32 @@ pub trait Server: Send + Sync {
     fn secrets(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Another server, of the harness's own, which may be crashed: never one that others use. Or why
+    /// there is none, which the report says of the cases that need one.
+    ///
+    /// # Errors
+    /// The reason.
+    fn crashable(&self) -> std::result::Result<&dyn CrashableServer, &'static str> {
+        Err("its Server has none that may be crashed")
+    }
+}
+
+/// A server that the suite may crash. The harness starts it when it is first asked for, and ends it in
+/// [`tear_down`](crate::StoreUnderTest::tear_down).
+#[async_trait]
+pub trait CrashableServer: Send + Sync {
+    /// A handle on the store of this server, opened by itself.
+    ///
+    /// # Errors
+    /// Those of the store, and of starting the server.
+    async fn open(&self) -> Result<Arc<dyn VectorStore>>;
+
+    /// Crashes it, as by `kill -9` of it or of one of its processes, so that it has to recover, and
+    /// returns when it serves again. `nth` counts from 0: a server that can crash in several ways takes
+    /// them by turns.
+    ///
+    /// # Errors
+    /// Where it could not be crashed, or does not come back.
+    async fn crash(&self, nth: u32) -> Result<()>;
 }

@@ -191,12 +191,13 @@ impl Suite {
     /// What a case finds, in a task of its own: one that panics or hangs is a finding, not an end.
     async fn found(&self, case: &Arc<Case>) -> Checked {
         let (case, context) = (case.clone(), self.context.clone());
+        let patience = PATIENCE + cases::patience_for_crashes(case.info());
         let mut task = Ends(tokio::spawn(async move { (case.run)(context).await }));
-        match tokio::time::timeout(PATIENCE, &mut task.0).await {
+        match tokio::time::timeout(patience, &mut task.0).await {
             Ok(Ok(found)) => found,
             Ok(Err(ended)) => Err(Finding::errors(format!("it panicked: {ended}"))),
             Err(_) => {
-                let patience = PATIENCE.as_secs();
+                let patience = patience.as_secs();
                 Err(Finding::errors(format!("did not end within {patience} s")))
             }
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::stream::{self, StreamExt as _};
 use shelfward_conformance::faulty::{Fault, FaultyStore, Kept, RemoteServer};
 use shelfward_conformance::{
-    DEFAULT_SEED, KnownGaps, Selection, Server, StoreUnderTest, Suite, Verdict,
+    CrashableServer, DEFAULT_SEED, KnownGaps, Selection, Server, StoreUnderTest, Suite, Verdict,
 };
 use shelfward_core::{Result, VectorStore, async_trait};
 use shelfward_memory::MemoryStore;
@@ -163,6 +163,28 @@ impl Server for Remote {
     fn secrets(&self) -> Vec<String> {
         vec![self.server.secret().to_owned()]
     }
+
+    fn crashable(&self) -> std::result::Result<&dyn CrashableServer, &'static str> {
+        Ok(self)
+    }
+}
+
+#[async_trait]
+impl CrashableServer for Remote {
+    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        let patience = Duration::from_secs(10);
+        let client = self.server.client();
+        Ok(Arc::new(client.through(
+            self.server.address(),
+            patience,
+            self.fault,
+        )))
+    }
+
+    async fn crash(&self, _: u32) -> Result<()> {
+        self.server.crash().await;
+        Ok(())
+    }
 }
 
 async fn remote_suite(fault: Option<Fault>) -> Suite {
@@ -177,6 +199,7 @@ async fn remote_suite(fault: Option<Fault>) -> Suite {
 
 /// Runs the cases that name a fault on the store that has it, and on the whole one.
 async fn caught(fault: Fault) -> Vec<String> {
+    let of_the_server = [Fault::AppliesGivenUp, Fault::AppliesGivenUpOutOfOrder].contains(&fault);
     let of_one_process = [Fault::LetsAnotherProcessIn, Fault::KeepsLockOfTheDead].contains(&fault);
     let plain = (suite(Some(fault), true).await, suite(None, true).await);
     let kept = (
@@ -190,7 +213,7 @@ async fn caught(fault: Fault) -> Vec<String> {
             continue;
         }
         let (faulty, whole) = match case.info() {
-            info if info.is_of_a_server() => &remote,
+            info if info.is_of_a_server() || of_the_server => &remote,
             info if info.reopens => &kept,
             _ => &plain,
         };
@@ -358,6 +381,7 @@ fn widening_a_scope_is_never_a_known_gap_and_every_gap_is_listed_once() {
         "in",
         "all",
         "races",
+        "crash",
         "durability",
         "delete",
         "lexical",

@@ -7,15 +7,19 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use shelfward_conformance::{Server, StoreUnderTest, not_run, run_tests};
+use shelfward_conformance::{CrashableServer, Server, StoreUnderTest, not_run, run_tests};
 use shelfward_core::{ErrorKind, Operation, Result, StoreError, VectorStore, async_trait};
 use sqlx_core::connection::Connection as _;
 use sqlx_core::row::Row as _;
 use sqlx_core::sql_str::AssertSqlSafe;
 use sqlx_postgres::PgConnection;
 
+#[path = "conformance/crashable.rs"]
+mod crashable;
+
 struct Postgres {
     url: Url,
+    crashable: Option<crashable::OwnServer>,
     schema: String,
     versions: Vec<(String, String)>,
 }
@@ -108,6 +112,9 @@ impl StoreUnderTest for Postgres {
     }
 
     async fn tear_down(&self) -> Result<()> {
+        if let Some(own) = &self.crashable {
+            own.end().await;
+        }
         self.remove(&self.schema).await
     }
 
@@ -147,6 +154,13 @@ impl Server for Postgres {
     fn secrets(&self) -> Vec<String> {
         vec![self.url.password.clone()]
     }
+
+    fn crashable(&self) -> std::result::Result<&dyn CrashableServer, &'static str> {
+        match &self.crashable {
+            Some(own) => Ok(own),
+            None => Err("SHELFWARD_XTASK is not set, which starts a server that may be crashed"),
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -167,6 +181,7 @@ fn main() -> ExitCode {
     run_tests(
         Postgres {
             versions: versions(&url.plain()),
+            crashable: std::env::var_os("SHELFWARD_XTASK").map(crashable::OwnServer::new),
             schema: format!("sfwt_{:x}{clock:x}", std::process::id()),
             url,
         },

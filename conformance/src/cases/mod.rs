@@ -1,7 +1,9 @@
 //! The cases, a file for each group.
 
 mod collections;
+mod crash;
 mod delete;
+mod drops;
 mod durability;
 mod faults;
 mod filters;
@@ -18,11 +20,14 @@ mod recall;
 mod refusals;
 mod search;
 mod server;
+mod states;
 mod two_processes;
 mod update;
 mod writes;
 
-use crate::case::Case;
+use std::time::Duration;
+
+use crate::case::{Case, CaseInfo, Wanted};
 
 /// Every case of the suite.
 pub(crate) fn all() -> Vec<Case> {
@@ -46,7 +51,16 @@ pub(crate) fn all() -> Vec<Case> {
         durability::cases(),
         faults::cases(),
         server::cases(),
+        crash::cases(),
         paging::cases(),
     ];
     groups.into_iter().flatten().collect()
+}
+
+/// So much longer a case may take that crashes a server so often.
+pub(crate) fn patience_for_crashes(case: &CaseInfo) -> Duration {
+    match case.server {
+        Wanted::Crash => crash::A_CRASH * crash::crashes(),
+        _ => Duration::ZERO,
+    }
 }

@@ -3,7 +3,6 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
 use shelfward_core::capabilities::Replace;
 use shelfward_core::library::LibrarySpec;
@@ -56,7 +55,21 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("races/narrowing-is-in-force", narrowing)
             .kills(&[Fault::UpdateDoesNothing])
             .needs(updates),
-        Case::new("races/dropped-replace-never-lands-later", dropped).kills(&[Fault::LandsLate]),
+        Case::new(
+            "races/dropped-replace-never-lands-later",
+            super::drops::dropped,
+        )
+        .kills(&[
+            Fault::LandsLate,
+            Fault::AppliesGivenUp,
+            Fault::AppliesGivenUpOutOfOrder,
+        ]),
+        Case::new("races/one-state-in-one-answer", super::states::one_state)
+            .kills(&[Fault::LegsOfTwoStates])
+            .only_where(
+                |can| atomic(can) && can.lexical.is_some(),
+                "its replace is not atomic, or it has no lexical leg",
+            ),
         Case::new("races/parallel-upserts", parallel).kills(&[Fault::LosesLastOfBatch]),
         Case::new("races/same-key", same_key).kills(&[Fault::LosesLastOfBatch]),
         Case::new("races/sources-side-by-side", side_by_side).kills(&[Fault::LosesLastOfBatch]),
@@ -207,30 +220,6 @@ async fn narrowing(context: Context) -> Checked {
         let seen = visible(&other, ["all"]).await?;
         if !seen.is_empty() {
             let message = format!("round {round}: {seen:?} are read after a narrowing returned");
-            return Err(Finding::new(Verdict::Widens, message));
-        }
-    }
-    Ok(())
-}
-
-/// A replace that is given up at every step it can be given up at, then a removal that returns.
-async fn dropped(context: Context) -> Checked {
-    let index = open(&context, &context.store().await?).await?;
-    for steps in 0..12 {
-        file(&index, "org1", source("s1", ["few"], &["a"; 3])?).await?;
-        let mut replace = Box::pin(write(index.clone(), Write::Replace('b')));
-        for _ in 0..steps {
-            let step = tokio::time::timeout(Duration::from_millis(1), &mut replace).await;
-            if step.is_ok() {
-                break;
-            }
-        }
-        drop(replace);
-        write(index.clone(), Write::Remove).await?;
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        let seen = visible(&index, ["few"]).await?;
-        if !seen.is_empty() {
-            let message = format!("{} passages came after a removal had returned", seen.len());
             return Err(Finding::new(Verdict::Widens, message));
         }
     }

@@ -77,7 +77,7 @@ fn atomic(can: &Capabilities) -> bool {
 }
 
 fn ordered(can: &Capabilities) -> bool {
-    atomic(can) && can.writers == Writers::AllProcesses && !can.late_writes
+    atomic(can) && can.writers == Writers::AllProcesses
 }
 
 /// A collection, seen through a proxy and from beside it.
@@ -211,7 +211,7 @@ fn gone_answer<T>(what: &str, answer: &Result<T, StoreError>) -> Checked {
 }
 
 /// A call whose server went away in the middle may not know what became of it.
-fn interrupted(what: &str, error: &StoreError) -> Checked {
+pub(super) fn interrupted(what: &str, error: &StoreError) -> Checked {
     let typed = matches!(
         error.kind(),
         ErrorKind::Unavailable | ErrorKind::Timeout(_) | ErrorKind::Unverified

@@ -149,8 +149,8 @@ impl FaultyCollection {
     }
 }
 
-/// Between two steps of a writer that takes no turn.
-const A_MOMENT: Duration = Duration::from_millis(4);
+/// Between two steps of what must be one.
+pub(super) const A_MOMENT: Duration = Duration::from_millis(4);
 
 fn one_more(count: Count) -> Count {
     count.plus(Count::Exact(1))

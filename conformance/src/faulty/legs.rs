@@ -10,9 +10,10 @@ use shelfward_core::{
 };
 
 use super::Fault;
-use super::collection::{EVERYTHING, FaultyCollection};
+use super::collection::{A_MOMENT, EVERYTHING, FaultyCollection};
 use super::meaning::{matches, misunderstands};
 use super::words::{Shelf, of_words};
+use crate::layer::in_one_state;
 
 impl FaultyCollection {
     /// One leg.
@@ -105,7 +106,14 @@ impl FaultyCollection {
         if self.fault == Fault::FiltersOneOfBoth {
             legs.1 = lexical.with_filter(self.partition_only(&lexical.filter));
         }
-        let (mut a, mut b) = (self.leg(&legs.0).await?, self.leg(&legs.1).await?);
+        let (mut a, mut b) = match self.fault {
+            Fault::LegsOfTwoStates | Fault::UnstableTies => {
+                let a = self.leg(&legs.0).await?;
+                tokio::time::sleep(A_MOMENT).await;
+                (a, self.leg(&legs.1).await?)
+            }
+            _ => in_one_state(&legs.0, &legs.1, |leg| self.leg(leg)).await?,
+        };
         match self.fault {
             Fault::SwapsLegs => std::mem::swap(&mut a, &mut b),
             Fault::FusesLegs => {

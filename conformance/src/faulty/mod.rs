@@ -233,11 +233,20 @@ pub enum Fault {
     ShowsTheSecret,
     /// A password that was refused is called a failure of the engine.
     CallsDenialAFailure,
+    /// Two legs asked for together are answered from two states of the collection.
+    LegsOfTwoStates,
+    /// The server applies a write after its call was given up, which is not declared.
+    AppliesGivenUp,
+    /// The same, declared; but it comes behind writes that have returned.
+    AppliesGivenUpOutOfOrder,
+    /// A client that lost its connection at the commit asks what became of the number of its
+    /// transaction, which a server that crashed gives to another one.
+    BelievesNumbers,
 }
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 103] = [
+    pub const ALL: [Self; 107] = [
         Self::IgnoresFilter,
         Self::DropsAll,
         Self::InComparesListAsOne,
@@ -341,5 +350,9 @@ impl Fault {
         Self::KeepsLockOfTheSilent,
         Self::ShowsTheSecret,
         Self::CallsDenialAFailure,
+        Self::LegsOfTwoStates,
+        Self::AppliesGivenUp,
+        Self::AppliesGivenUpOutOfOrder,
+        Self::BelievesNumbers,
     ];
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use shelfward_conformance::in_one_state;
 use shelfward_core::capabilities::{Counting, Dense, Full, Lexical, Replace, Scoring, Words};
 use shelfward_core::filter::{FilterSupport, key};
 use shelfward_core::{
@@ -296,6 +297,10 @@ impl Collection for WeakCollection {
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
         self.fits(Operation::Delete, keys.len())?;
         Ok(self.known(self.inner.delete(keys).await?))
+    }
+
+    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
+        in_one_state(dense, lexical, |leg| self.search(leg)).await
     }
 
     async fn search(&self, leg: &Leg) -> Result<Found> {

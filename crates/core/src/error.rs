@@ -129,9 +129,10 @@ pub enum ErrorKind {
     /// The write was accepted, but is not seen by readers within the bound that the store declares.
     #[error("written, but not visible to readers within {} ms; ask again before relying on it", .0.as_millis())]
     NotYetVisible(Duration),
-    /// The store took the write, and looking at what it did failed.
+    /// The store took the write, and what it did could not be verified: looking at it failed, or late
+    /// writes came behind it each time it was repeated.
     #[error(
-        "the store took the write, and looking at what it did failed; look again before relying on it"
+        "the store took the write, and what it did could not be verified; look again before relying on it"
     )]
     Unverified,
     /// The store cannot be reached or is overloaded.
@@ -320,6 +321,14 @@ impl StoreError {
             }
             _ => Persistence::Permanent,
         }
+    }
+
+    /// Whether it says that nothing of the call was done: it was refused, never got its turn, or was
+    /// undone whole.
+    pub fn changed_nothing(&self) -> bool {
+        self.0.nothing_done
+            || self.is_refusal()
+            || matches!(self.0.kind, ErrorKind::Conflict(_) | ErrorKind::Full)
     }
 
     /// Whether the call was refused before anything was sent or changed.

@@ -1,7 +1,7 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::TcpStream;
 
 use super::collection::RemoteCollection;
-use super::server::{Answer, Desk};
+use super::server::{Answer, Desk, RECOVERY};
 use crate::faulty::Fault;
 use crate::layer::Layered;
 
@@ -113,8 +113,14 @@ impl Wire {
         })
     }
 
-    /// Says lines one after another, over one connection, and answers what the last is answered.
-    async fn says(&self, operation: Operation, lines: &[String]) -> Result<u64> {
+    /// Says lines one after another, over one connection, and answers what the last is answered. The
+    /// number of the transaction that they begin, if they do, goes to `transaction`.
+    async fn says(
+        &self,
+        operation: Operation,
+        lines: &[String],
+        transaction: &AtomicU64,
+    ) -> Result<u64> {
         let there = self.idle().pop();
         let mut line = match there {
             Some(line) => line,
@@ -149,17 +155,40 @@ impl Wire {
                 let what = "an answer that is no number".to_owned();
                 StoreError::new(operation, ErrorKind::Contract(what))
             })?;
+            if said == TURN {
+                transaction.store(last, Ordering::Relaxed);
+            }
         }
         self.idle().push(line);
         Ok(last)
     }
 
-    /// Has a job done by the server: whatever comes before it, and then the job itself.
+    /// Whether a transaction of this number was committed, by a client that believes it is its own.
+    pub(super) async fn was_committed(&self, operation: Operation, transaction: u64) -> bool {
+        if transaction == 0 {
+            return false;
+        }
+        // Longer than the server needs to recover, as a client that tries again and again waits.
+        tokio::time::sleep(4 * RECOVERY).await;
+        let asked = [format!("status {transaction}")];
+        // Connections that were lost too are found out one by one.
+        loop {
+            let are_left = !self.idle().is_empty();
+            let said = self.says(operation, &asked, &AtomicU64::new(0)).await;
+            if said.is_ok() || !are_left {
+                return said.is_ok_and(|said| said == 1);
+            }
+        }
+    }
+
+    /// Has a job done by the server: whatever comes before it, and then the job itself. One that is
+    /// given up is withdrawn.
     pub(super) async fn has_done<T: Send + 'static>(
         &self,
         operation: Operation,
         before: &[String],
         how: &str,
+        transaction: &AtomicU64,
         job: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
         if self.closed.load(Ordering::Relaxed) {
@@ -167,9 +196,13 @@ impl Wire {
             return Err(StoreError::new(operation, ErrorKind::Invalid(why)));
         }
         let number = self.lay(job);
+        let _withdrawn = Withdraws {
+            desk: &self.desk,
+            number,
+        };
         let mut lines = before.to_vec();
         lines.push(format!("{how} {number}"));
-        let talk = self.says(operation, &lines);
+        let talk = self.says(operation, &lines, transaction);
         let number = if self.has(Fault::WaitsForever) {
             talk.await?
         } else {
@@ -204,7 +237,23 @@ impl Wire {
         operation: Operation,
         job: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
-        self.has_done(operation, &[], "do", job).await
+        let none = AtomicU64::new(0);
+        self.has_done(operation, &[], "do", &none, job).await
+    }
+}
+
+/// What begins a transaction, which is answered by its number.
+pub(super) const TURN: &str = "turn";
+
+/// A job that is withdrawn with this, unless it was done.
+struct Withdraws<'a> {
+    desk: &'a Desk,
+    number: u64,
+}
+
+impl Drop for Withdraws<'_> {
+    fn drop(&mut self) {
+        self.desk.withdraw(self.number);
     }
 }
 
@@ -229,8 +278,9 @@ async fn part(line: &mut Line) -> io::Result<String> {
     Ok(said.trim().to_owned())
 }
 
-fn declare(mut can: Capabilities) -> Capabilities {
+fn declare(mut can: Capabilities, desk: &Desk) -> Capabilities {
     can.writers = Writers::AllProcesses;
+    can.late_writes = desk.late_writes();
     can
 }
 
@@ -241,7 +291,7 @@ impl VectorStore for RemoteStore {
     }
 
     fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
-        declare(self.0.desk.store.capabilities(spec))
+        declare(self.0.desk.store.capabilities(spec), &self.0.desk)
     }
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
@@ -258,7 +308,7 @@ impl VectorStore for RemoteStore {
             .asks(Operation::Open, async move { store.open(&name).await })
             .await?;
         Ok(opened.map(|behind| -> Arc<dyn Collection> {
-            let can = declare(behind.capabilities().clone());
+            let can = declare(behind.capabilities().clone(), &self.0.desk);
             let wire = self.0.clone();
             Arc::new(Layered(RemoteCollection { behind, can, wire }))
         }))

@@ -1,6 +1,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use shelfward_core::{
     Capabilities, Collection, Count, Cursor, Expected, Filter, Found, Include, Key, Leg,
@@ -8,7 +9,7 @@ use shelfward_core::{
     WriteOrder, async_trait,
 };
 
-use super::client::Wire;
+use super::client::{TURN, Wire};
 use crate::faulty::Fault;
 use crate::layer::Layer;
 
@@ -28,7 +29,30 @@ impl RemoteCollection {
         doing: impl FnOnce(Arc<dyn Collection>) -> Doing<T>,
     ) -> Result<T> {
         let job = doing(self.behind.clone());
-        self.wire.has_done(operation, &[], "do", job).await
+        let none = AtomicU64::new(0);
+        self.wire.has_done(operation, &[], "do", &none, job).await
+    }
+
+    /// A write in a transaction of its own, which begins with taking a turn and ends with the job.
+    /// A faulty client answers `done` for it where its connection was lost.
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        operation: Operation,
+        before: Option<String>,
+        done: T,
+        job: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let before: Vec<_> = [TURN.to_owned()].into_iter().chain(before).collect();
+        let transaction = AtomicU64::new(0);
+        let wire = &self.wire;
+        let answer = wire.has_done(operation, &before, "last", &transaction, job);
+        let answer = answer.await;
+        let transaction = transaction.into_inner();
+        let believed = answer.is_err()
+            && (wire.has(Fault::CallsLostWritesDone)
+                || wire.has(Fault::BelievesNumbers)
+                    && wire.was_committed(operation, transaction).await);
+        if believed { Ok(done) } else { answer }
     }
 
     /// A replace takes a turn, and gives it back with its last step.
@@ -39,13 +63,14 @@ impl RemoteCollection {
         expected: Option<&Expected>,
     ) -> Result<Option<Replaced>> {
         let (selector, with) = (selector.clone(), with.to_vec());
-        let (behind, expected) = (self.behind.clone(), expected.cloned());
-        let mut before = vec!["turn".to_owned()];
-        if self.wire.has(Fault::TearsReplaceOverTheWire) {
+        let behind = self.behind.clone();
+        // What comes behind others has looked before them.
+        let expected = expected.filter(|_| !self.can.late_writes).cloned();
+        let before = self.wire.has(Fault::TearsReplaceOverTheWire).then(|| {
             let (behind, selector) = (behind.clone(), selector.clone());
             let delete = async move { behind.delete_matching(&selector).await };
-            before.push(format!("do {}", self.wire.lay(delete)));
-        }
+            format!("do {}", self.wire.lay(delete))
+        });
         let written = with.len();
         let swap = async move {
             if let Some(expected) = expected {
@@ -59,14 +84,8 @@ impl RemoteCollection {
             }
             behind.replace(&selector, &with).await.map(Some)
         };
-        let operation = Operation::Replace;
-        let answer = self.wire.has_done(operation, &before, "last", swap).await;
-        match answer {
-            Err(_) if self.wire.has(Fault::CallsLostWritesDone) => {
-                Ok(Some(Replaced::new(Count::Unknown, written)))
-            }
-            answer => answer,
-        }
+        let done = Some(Replaced::new(Count::Unknown, written));
+        self.in_turn(Operation::Replace, before, done, swap).await
     }
 }
 
@@ -81,25 +100,30 @@ impl Layer for RemoteCollection {
     }
 
     async fn upsert(&self, records: &[Record]) -> Result<()> {
-        let records = records.to_vec();
-        self.asks(Operation::Upsert, |behind| {
-            Box::pin(async move { behind.upsert(&records).await })
-        })
-        .await
+        let (behind, records) = (self.behind.clone(), records.to_vec());
+        let job = async move { behind.upsert(&records).await };
+        self.in_turn(Operation::Upsert, None, (), job).await
     }
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        let keys = keys.to_vec();
-        self.asks(Operation::Delete, |behind| {
-            Box::pin(async move { behind.delete(&keys).await })
-        })
-        .await
+        let (behind, keys) = (self.behind.clone(), keys.to_vec());
+        let job = async move { behind.delete(&keys).await };
+        self.in_turn(Operation::Delete, None, Count::Unknown, job)
+            .await
     }
 
     async fn search(&self, leg: &Leg) -> Result<Found> {
         let leg = leg.clone();
         self.asks(Operation::Search, |behind| {
             Box::pin(async move { behind.search(&leg).await })
+        })
+        .await
+    }
+
+    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
+        let (dense, lexical) = (dense.clone(), lexical.clone());
+        self.asks(Operation::Search, |behind| {
+            Box::pin(async move { behind.search_both(&dense, &lexical).await })
         })
         .await
     }
@@ -132,11 +156,10 @@ impl Layer for RemoteCollection {
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
-        let selector = selector.clone();
-        self.asks(Operation::DeleteMatching, |behind| {
-            Box::pin(async move { behind.delete_matching(&selector).await })
-        })
-        .await
+        let (behind, selector) = (self.behind.clone(), selector.clone());
+        let job = async move { behind.delete_matching(&selector).await };
+        self.in_turn(Operation::DeleteMatching, None, Count::Unknown, job)
+            .await
     }
 
     async fn delete_all(&self) -> Result<Count> {
@@ -151,11 +174,10 @@ impl Layer for RemoteCollection {
         selector: &NarrowFilter,
         patch: &MetadataPatch,
     ) -> Result<Count> {
-        let (selector, patch) = (selector.clone(), patch.clone());
-        self.asks(Operation::UpdateMetadata, |behind| {
-            Box::pin(async move { behind.update_metadata(&selector, &patch).await })
-        })
-        .await
+        let (behind, selector, patch) = (self.behind.clone(), selector.clone(), patch.clone());
+        let job = async move { behind.update_metadata(&selector, &patch).await };
+        self.in_turn(Operation::UpdateMetadata, None, Count::Unknown, job)
+            .await
     }
 
     async fn scan(

@@ -4,7 +4,14 @@
 //! commonest fault of this field. So where this process alone writes, each write of the library is
 //! counted before its turn ends. Where other processes write too, what is there afterwards may be
 //! theirs, and the adapter looks inside its own lock.
+//!
+//! A store of late writes may apply one that was given up after a later write returned. There each
+//! write of the library scans what it was about before it answers, and is repeated where something
+//! else is there. What was put there meanwhile by another process is taken for a late write: a
+//! narrowing or a removal that has not returned yet may come behind it. A replace asks again whether
+//! it still stands, so that it undoes no narrowing of others.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{CheckedCollection, Origin};
@@ -19,6 +26,9 @@ use crate::write_order::Claim;
 
 /// How often a unit is looked at before a replace gives way to writers of other processes.
 const LOOKS: u32 = 16;
+
+/// How often a write is done on a store of late writes before it is given up as not certain.
+const TRIES: u32 = 4;
 
 impl CheckedCollection {
     /// Refuses metadata and text that a write would refuse, before anything is paid for.
@@ -37,35 +47,63 @@ impl CheckedCollection {
         still: &(dyn Fn(Option<&Metadata>) -> Result<(), &'static str> + Send + Sync),
     ) -> Result<Replaced> {
         let operation = Operation::Replace;
+        self.check_certain(operation)?;
         let (selector, records) = self.prepare_replace(Origin::Library, selector, with)?;
         let _turn = self
             .order
             .turn(Claim::of_selector(self.spec(), &selector))
             .await;
-        let conflict = |what| self.error(operation, ErrorKind::Conflict(what));
-        let mut replaced = None;
+        let mut first_time = None;
+        for _ in 0..self.tries() {
+            let replaced = self
+                .replace_while(&selector, &records, batch, first, still)
+                .await
+                .map_err(|e| self.of_a_repeat(first_time.is_some(), operation, e))?;
+            let replaced = *first_time.get_or_insert(replaced);
+            if self.late_writes() {
+                if self.are_all(operation, &selector, &records).await? {
+                    return Ok(replaced);
+                }
+                continue;
+            }
+            if let Some(there) = self.seen_after(operation, selector.filter()).await?
+                && there != as_count(records.len())
+            {
+                let written = records.len();
+                let contract = format!(
+                    "{written} records were written in the place of a unit, {there} are there"
+                );
+                return Err(self.error(operation, ErrorKind::Contract(contract)));
+            }
+            return Ok(replaced);
+        }
+        Err(self.not_sure(operation))
+    }
+
+    /// Replaces a unit while its first record is as `still` wants it.
+    async fn replace_while(
+        &self,
+        selector: &NarrowFilter,
+        records: &[Record],
+        batch: usize,
+        first: &Key,
+        still: &(dyn Fn(Option<&Metadata>) -> Result<(), &'static str> + Send + Sync),
+    ) -> Result<Replaced> {
+        let conflict = |what| self.error(Operation::Replace, ErrorKind::Conflict(what));
         for _ in 0..LOOKS {
             let now = self.metadata_of(first, selector.filter()).await?;
             still(now.as_deref()).map_err(conflict)?;
             let expected = Expected::new(first.clone(), now);
-            replaced = self
-                .replace_expected(&selector, &records, batch, &expected)
-                .await?;
-            if replaced.is_some() {
-                break;
+            if let Some(replaced) = self
+                .replace_expected(selector, records, batch, &expected)
+                .await?
+            {
+                return Ok(replaced);
             }
         }
-        let replaced = replaced
-            .ok_or_else(|| conflict("the source was changed each time it was looked at"))?;
-        if let Some(there) = self.seen_after(operation, selector.filter()).await?
-            && there != as_count(records.len())
-        {
-            let written = records.len();
-            let contract =
-                format!("{written} records were written in the place of a unit, {there} are there");
-            return Err(self.error(operation, ErrorKind::Contract(contract)));
-        }
-        Ok(replaced)
+        Err(conflict(
+            "the source was changed each time it was looked at",
+        ))
     }
 
     /// The metadata of one record within a filter, as it is now.
@@ -88,21 +126,36 @@ impl CheckedCollection {
     /// where that can be counted, else the store's own number.
     pub(crate) async fn remove_units(&self, selector: &NarrowFilter) -> Result<Count> {
         let operation = Operation::DeleteMatching;
+        self.check_certain(operation)?;
         let selector = self.checked_selector(operation, selector)?;
         let _turn = self
             .order
             .turn(Claim::of_selector(self.spec(), &selector))
             .await;
         let before = self.seen(selector.filter()).await?;
-        let answered = self.delete_in_turn(operation, &selector).await?;
-        match self.seen_after(operation, selector.filter()).await? {
-            Some(left) if left > 0 => {
+        let mut first_time = None;
+        for _ in 0..self.tries() {
+            let answered = self
+                .delete_in_turn(operation, &selector)
+                .await
+                .map_err(|e| self.of_a_repeat(first_time.is_some(), operation, e))?;
+            let answered = *first_time.get_or_insert(answered);
+            let left = if self.late_writes() {
+                u64::from(self.is_any_left(operation, &selector).await?)
+            } else {
+                let left = self.seen_after(operation, selector.filter()).await?;
+                left.unwrap_or(0)
+            };
+            if left == 0 {
+                return Ok(before.map_or(answered, Count::Exact));
+            }
+            if !self.late_writes() {
                 let contract =
                     format!("the delete answered {answered}, and {left} records are still there");
-                Err(self.error(operation, ErrorKind::Contract(contract)))
+                return Err(self.error(operation, ErrorKind::Contract(contract)));
             }
-            _ => Ok(before.map_or(answered, Count::Exact)),
         }
+        Err(self.not_sure(operation))
     }
 
     /// Patches what the selector names and sees that all of it holds the new values.
@@ -112,28 +165,100 @@ impl CheckedCollection {
         patch: &MetadataPatch,
     ) -> Result<Count> {
         let operation = Operation::UpdateMetadata;
+        self.check_certain(operation)?;
         let selector = self.prepare_update(selector, patch)?;
         let _turn = self
             .order
             .turn(Claim::of_selector(self.spec(), &selector))
             .await;
-        let answered = self.update_in_turn(&selector, patch).await?;
-        if !self.writes_alone() || !self.capabilities().scan {
-            return Ok(answered);
+        let mut first_time = None;
+        for _ in 0..self.tries() {
+            let answered = self
+                .update_in_turn(&selector, patch)
+                .await
+                .map_err(|e| self.of_a_repeat(first_time.is_some(), operation, e))?;
+            let answered = *first_time.get_or_insert(answered);
+            let (late, alone) = (self.late_writes(), self.writes_alone());
+            if !late && !(alone && self.capabilities().scan) {
+                return Ok(answered);
+            }
+            let (mut there, mut unchanged) = (0, 0_usize);
+            self.scan_all(operation, selector.filter(), |record| {
+                there += 1;
+                unchanged += usize::from(!holds(patch, &record.metadata));
+            })
+            .await
+            .map_err(|e| self.unverified(operation, e))?;
+            if unchanged == 0 {
+                return Ok(if alone { Count::Exact(there) } else { answered });
+            }
+            if !late {
+                let contract = format!(
+                    "the update answered {answered}, and {unchanged} records are unchanged"
+                );
+                return Err(self.error(operation, ErrorKind::Contract(contract)));
+            }
         }
-        let (mut there, mut unchanged) = (0, 0_usize);
+        Err(self.not_sure(operation))
+    }
+
+    fn late_writes(&self) -> bool {
+        self.capabilities().late_writes
+    }
+
+    fn tries(&self) -> u32 {
+        if self.late_writes() { TRIES } else { 1 }
+    }
+
+    /// Refuses a write that could not be made sure of, before anything is sent.
+    fn check_certain(&self, operation: Operation) -> Result<()> {
+        if self.late_writes() && !self.capabilities().scan {
+            return Err(self.unsupported(
+                operation,
+                "a write that is certain: late writes are possible, and there is no scan to look again by",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether the selector names these records and no others, by a scan after they were written.
+    async fn are_all(
+        &self,
+        operation: Operation,
+        selector: &NarrowFilter,
+        records: &[Record],
+    ) -> Result<bool> {
+        let mut missing: HashMap<_, _> = records.iter().map(|r| (&r.key, &r.metadata)).collect();
+        let mut others = false;
         self.scan_all(operation, selector.filter(), |record| {
-            there += 1;
-            unchanged += usize::from(!holds(patch, &record.metadata));
+            others |= missing.remove(&record.key) != Some(&record.metadata);
         })
         .await
         .map_err(|e| self.unverified(operation, e))?;
-        if unchanged > 0 {
-            let contract =
-                format!("the update answered {answered}, and {unchanged} records are unchanged");
-            return Err(self.error(operation, ErrorKind::Contract(contract)));
+        Ok(missing.is_empty() && !others)
+    }
+
+    /// Whether the selector names anything after it was deleted.
+    async fn is_any_left(&self, operation: Operation, selector: &NarrowFilter) -> Result<bool> {
+        let mut left = false;
+        self.scan_all(operation, selector.filter(), |_| left = true)
+            .await
+            .map_err(|e| self.unverified(operation, e))?;
+        Ok(left)
+    }
+
+    /// The error of a repeated write: the store took it the first time, whatever it says now.
+    fn of_a_repeat(&self, repeated: bool, operation: Operation, error: StoreError) -> StoreError {
+        if repeated {
+            self.unverified(operation, error)
+        } else {
+            error
         }
-        Ok(Count::Exact(there))
+    }
+
+    fn not_sure(&self, operation: Operation) -> StoreError {
+        let why = format!("another write came behind it each of {TRIES} times it was done");
+        self.error(operation, ErrorKind::Unverified).because(why)
     }
 
     fn writes_alone(&self) -> bool {

@@ -124,6 +124,11 @@ pub trait Meddle: Send + Sync + 'static {
         page
     }
 
+    /// A replace that was given up, and lands before a scan.
+    fn late(&self) -> Option<(NarrowFilter, Vec<Record>)> {
+        None
+    }
+
     /// What a delete, by key or by filter, answers in the place of deleting.
     fn delete(&self) -> Option<Result<Count>> {
         None
@@ -360,6 +365,9 @@ impl<M: Meddle> Collection for MeddlingCollection<M> {
     ) -> Result<Page> {
         self.enter("scan").await;
         self.asked.note(filter);
+        if let Some((selector, with)) = self.meddle.late() {
+            self.inner.replace(&selector, &with).await?;
+        }
         let page = self.inner.scan(filter, after, limit, include).await?;
         Ok(self.meddle.page(page))
     }

@@ -1,0 +1,182 @@
+//! Sources that are replaced, narrowed and removed, and readers of some groups beside them.
+
+use std::collections::BTreeMap;
+
+use shelfward_core::capabilities::Full;
+use shelfward_core::library::{
+    FoundPassage, IndexSource, LibraryError, LibrarySpec, Passage, PassageId, ScopeChange,
+    SearchRequest,
+};
+use shelfward_core::{LibraryIndex, Scope, SourceId, TenantId, async_trait};
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+use super::{Lane, WRITERS, Writer, again, crashed, store};
+use crate::cases::library::embedder;
+use crate::context::Context;
+use crate::oracle::Random;
+use crate::verdict::{Checked, Finding, Verdict};
+
+const TENANT: &str = "org1";
+const GROUPS: [&str; 4] = ["g0", "g1", "g2", "g3"];
+
+/// The groups that readers are in.
+const READ_BY: [&str; 2] = ["g0", "g1"];
+
+/// A version is known by its passages, of which it has so many.
+fn passages(version: u64) -> u32 {
+    u32::try_from(version % 7).unwrap_or(0) + 1
+}
+
+const MOST: u32 = 8;
+
+struct Source {
+    index: LibraryIndex,
+    id: SourceId,
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Index(u64, usize),
+    Narrow(usize),
+    Remove,
+}
+
+/// The version and the group that may read it.
+type Held = Option<(u64, usize)>;
+
+#[async_trait]
+impl Writer for Source {
+    type State = Held;
+    type Write = Change;
+
+    fn draw(&self, random: &mut Random, step: u64) -> Checked<Change> {
+        let (kind, group) = random.draw(&(0_u8..10, 0..GROUPS.len()))?;
+        Ok(match kind {
+            0 => Change::Remove,
+            1..6 => Change::Narrow(group),
+            _ => Change::Index(step, group),
+        })
+    }
+
+    fn after(&self, write: &Change, state: &Held) -> Held {
+        match write {
+            Change::Index(version, group) => Some((*version, *group)),
+            Change::Narrow(group) => state.map(|(version, _)| (version, *group)),
+            Change::Remove => None,
+        }
+    }
+
+    async fn write(&self, write: &Change) -> Result<(), LibraryError> {
+        let group = |n: &usize| GROUPS.get(*n).copied().unwrap_or_default();
+        let org = self.index.tenant(TenantId::new(TENANT)?);
+        match write {
+            Change::Index(version, n) => {
+                let id = self.id.to_string();
+                let texts =
+                    (0..passages(*version)).map(|n| Passage::new(format!("common {version} {n}")));
+                let source = IndexSource::new(&id, "document", [group(n)])?.passages(texts);
+                org.index_source(source).await.map(drop)
+            }
+            Change::Narrow(n) => {
+                let change = ScopeChange::new().groups([group(n)])?;
+                org.set_source_scope(&self.id, &change).await.map(drop)
+            }
+            Change::Remove => org.remove_source(&self.id).await.map(drop),
+        }
+    }
+
+    async fn look(&self) -> Checked<Result<Held, LibraryError>> {
+        let scope = Scope::of(TENANT, GROUPS)?;
+        let ids: Vec<_> = (0..MOST)
+            .map(|n| PassageId::new(self.id.clone(), n))
+            .collect();
+        let fetched = self
+            .index
+            .fetch(&scope, &SearchRequest::new("common"), &ids)
+            .await;
+        Ok(match fetched {
+            Ok(fetched) => {
+                let there: Vec<_> = fetched.into_iter().flatten().collect();
+                Ok(whole(&there, true)?.into_values().next())
+            }
+            Err(error) => Err(error),
+        })
+    }
+
+    fn late_writes(&self) -> bool {
+        self.index.capabilities().late_writes
+    }
+}
+
+/// What there is of each source: one version in one group, and all of it where `full`.
+fn whole(there: &[FoundPassage], full: bool) -> Checked<BTreeMap<String, (u64, usize)>> {
+    let mut sources: BTreeMap<String, Vec<(u64, usize)>> = BTreeMap::new();
+    for passage in there {
+        let version = passage.text.split(' ').nth(1).and_then(|v| v.parse().ok());
+        let groups = passage.metadata.get("aclGroups");
+        let groups = groups
+            .map(|groups| groups.elements().to_vec())
+            .unwrap_or_default();
+        let group = GROUPS.iter().position(|group| {
+            groups.len() == 1 && groups.iter().any(|held| held.as_text() == Some(*group))
+        });
+        let (Some(version), Some(group)) = (version, group) else {
+            return Err(Finding::errors("a passage that was never written"));
+        };
+        sources
+            .entry(passage.source_id.clone())
+            .or_default()
+            .push((version, group));
+    }
+    let mut found = BTreeMap::new();
+    for (source, held) in sources {
+        let Some(first) = held.first().copied() else {
+            continue;
+        };
+        let short = full && held.len() != usize::try_from(passages(first.0)).unwrap_or(0);
+        if short || held.iter().any(|other| *other != first) {
+            let message =
+                format!("{source} is a mix: versions and groups of its passages {held:?}");
+            return Err(Finding::new(Verdict::Widens, message));
+        }
+        found.insert(source, first);
+    }
+    Ok(found)
+}
+
+/// Readers see whole sources, of their own groups alone, whatever crashes.
+async fn read(index: LibraryIndex) -> Checked {
+    let scope = Scope::of(TENANT, READ_BY)?;
+    let request = SearchRequest::new("common").top_k(100);
+    let full = index.capabilities().full == Full::Guaranteed;
+    loop {
+        let search = || async { Ok(index.search(&scope, &request).await) };
+        let answer = again("a search under crashes", search).await?;
+        let found = whole(&answer.passages, full)?;
+        if let Some((source, _)) = found.iter().find(|(_, (_, group))| *group >= READ_BY.len()) {
+            let message = format!("a reader sees {source}, which is not for his groups");
+            return Err(Finding::new(Verdict::Widens, message));
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+pub(super) async fn case(context: Context) -> Checked {
+    let spec = LibrarySpec::new(context.name()?);
+    let index = LibraryIndex::ensure(&store(&context).await?, spec, Arc::new(embedder())).await?;
+    let mut lanes = Vec::new();
+    for n in 0..WRITERS {
+        let id = SourceId::new(&format!("s{n}"))?;
+        let source = Source {
+            index: index.clone(),
+            id,
+        };
+        lanes.push(Lane::new(source, None, Random::new(context.seed() + n)));
+    }
+    let mut readers = JoinSet::new();
+    for _ in 0..2 {
+        readers.spawn(read(index.clone()));
+    }
+    crashed(&context, lanes, readers).await
+}

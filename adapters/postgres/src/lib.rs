@@ -6,6 +6,7 @@ mod binds;
 mod capabilities;
 mod catalog;
 mod collection;
+mod commits;
 mod config;
 mod connect;
 mod copy;

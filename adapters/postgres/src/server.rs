@@ -14,13 +14,16 @@ use tokio::runtime::Handle;
 
 use crate::PostgresOptions;
 use crate::binds::Statement;
+use crate::commits::Commits;
 use crate::error::{Fail, Job};
+use crate::schema::Names;
 use crate::search::SCAN_ON;
 
 /// A server, and how calls reach it.
 pub(crate) struct Server {
     pub(crate) pool: PgPool,
     pub(crate) options: PostgresOptions,
+    pub(crate) commits: Commits,
     /// Whether the connections are ours, set up as we need them.
     own: bool,
     /// Whether every connection has the settings that searches need.
@@ -92,10 +95,9 @@ impl Server {
             })
             .connect_lazy_with(connection);
         Ok(Self {
-            pool,
-            options,
             own: true,
             set_up,
+            ..Self::over(pool, options)
         })
     }
 
@@ -103,6 +105,7 @@ impl Server {
     pub(crate) fn over(pool: PgPool, options: PostgresOptions) -> Self {
         Self {
             pool,
+            commits: Commits::new(Names::of(&options).commits()),
             options,
             own: false,
             set_up: false,

@@ -17,6 +17,7 @@ mod filter_translation;
 mod identifier;
 mod locks;
 mod metadata_json;
+mod pieces;
 mod reads;
 mod record_mapping;
 mod registry;

@@ -90,6 +90,13 @@ impl Transaction<'_> {
         rows(self.connection, statement, self.patience, true).await
     }
 
+    /// The rows of one statement without values, as text.
+    pub(crate) async fn plain_rows(&mut self, sql: &str) -> Job<Vec<PgRow>> {
+        self.stop.check()?;
+        let asked = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql));
+        within(self.patience, asked.fetch_all(&mut *self.connection)).await
+    }
+
     /// How many rows one statement changed.
     pub(crate) async fn execute(&mut self, statement: &Statement) -> Job<u64> {
         self.stop.check()?;
@@ -248,6 +255,8 @@ impl Server {
         // A writer finds its rows by an index, if there is one for them: never by reading the whole
         // table, which would take more while others wait for its locks.
         begin.push_str("SET LOCAL enable_seqscan = off;");
+        // A cursor of what a write is about is read to its end.
+        begin.push_str("SET LOCAL cursor_tuple_fraction = 1;");
         begin.push_str(&statements(&work.locks()));
         begin.push_str(Mark::DRAW);
         let answered = within(

@@ -164,11 +164,6 @@ async fn a_number_that_another_writer_took_tells_nothing(_: Ground) {
     let first = source("t", "s", 4, 0);
     collection.upsert(&first).await.unwrap();
     // What is not committed leaves no trace of its number in a crash, unless it is written down by itself.
-    number(
-        &url,
-        "SELECT 1::bigint FROM set_config('synchronous_commit', 'on', false)",
-    )
-    .await;
     let mut set = PgConnection::connect(&url).await.unwrap();
     let seldom = "ALTER SYSTEM SET wal_writer_delay = '10s'";
     sqlx_core::raw_sql::raw_sql(seldom)

@@ -341,8 +341,7 @@ async fn every_connection_in_use(ground: Ground) {
 }
 
 async fn a_thousand_searches_at_once(ground: Ground) {
-    // No longer for a connection than to connect; in line for one, they wait longer.
-    let store = ground.store_with("connect_timeout_ms=300").await;
+    let store = ground.store().await;
     let collection = store.ensure(&spec("c")).await.unwrap();
     for tenant in 0..10 {
         let records = source(&format!("t{tenant}"), "a", 20, tenant);

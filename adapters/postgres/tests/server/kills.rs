@@ -177,7 +177,7 @@ async fn searching(collection: Arc<dyn Collection>, stop: Arc<AtomicBool>) -> us
             }
             Err(lost) => {
                 assert!(
-                    matches!(lost.kind(), ErrorKind::Unavailable),
+                    matches!(lost.kind(), ErrorKind::Unavailable | ErrorKind::Timeout(_)),
                     "{}",
                     shown(&lost)
                 );

@@ -21,6 +21,8 @@ pub(crate) fn capabilities(settings: &Settings, spec: &CollectionSpec) -> Capabi
     can.lexical = Some(lexical);
     can.writers = Writers::AllProcesses;
     can.durable = true;
+    // A commit that is on its way when the caller gives up is applied when it arrives.
+    can.late_writes = true;
     can.max_width = Some(MAX_WIDTH);
     can
 }

@@ -8,6 +8,7 @@ use sqlx_postgres::PgRow;
 
 use crate::binds::{Bind, Binds, Statement};
 use crate::collection::Opened;
+use crate::commits::not_as_made;
 use crate::error::Job;
 use crate::extension::Extension;
 use crate::registry::Settings;
@@ -18,6 +19,8 @@ impl Opened {
     /// but a person makes indexes; elsewhere they are made when the collection is next created.
     pub(crate) async fn check_table(&self, indexes_too: bool) -> Job<()> {
         let (entry, extension) = (&self.entry, &self.extension);
+        let commits = self.server.read(&there(&self.names.commits())).await?;
+        Found::of(&commits, extension)?.check_commits(&self.names)?;
         let rows = self.server.read(&there(&self.table)).await?;
         let found = Found::of(&rows, extension)?;
         found.check(
@@ -80,6 +83,22 @@ impl Found {
             }
         }
         Ok(Self { columns, on })
+    }
+
+    /// Refuses a table of commits that would not serve.
+    pub(crate) fn check_commits(&self, names: &Names) -> Job<()> {
+        let has = |(name, kind): (&str, &str)| {
+            (self.columns).contains(&(name.to_owned(), kind.to_owned()))
+        };
+        let columns = [
+            ("slot", "uuid"),
+            ("mark", "uuid"),
+            ("committed_at", "timestamp with time zone"),
+        ];
+        if columns.into_iter().all(has) && self.on.contains("btree (slot)") {
+            return Ok(());
+        }
+        Err(not_as_made(&names.commits()).into())
     }
 
     /// Refuses a table that lacks something, and says what.

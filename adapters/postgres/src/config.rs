@@ -57,7 +57,8 @@ pub struct PostgresOptions {
     pub row_level_security: bool,
     /// The most connections. Default 10.
     pub max_connections: u32,
-    /// How long a call waits for a connection. Default 5 s.
+    /// How long is waited for the server to take a connection. Default 5 s. In line for one that is in
+    /// use, a call waits as long as a statement may take.
     pub connect_timeout: Duration,
     /// How long one statement may take. Default 30 s. Zero is without end, and sends no settings when it
     /// connects, as poolers want it: the role has to carry `plan_cache_mode = force_custom_plan` then.
@@ -162,7 +163,7 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets how long a call waits for a connection.
+    /// Sets how long is waited for the server to take a connection.
     #[must_use]
     pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;

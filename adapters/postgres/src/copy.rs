@@ -10,32 +10,25 @@ use crate::words::{limit, vector};
 /// The columns that are sent, in their order.
 pub(crate) const COLUMNS: &str = "part, id, meta, body, words, embedding";
 
-/// A message holds about so many bytes; each is a statement of its own, which takes its time.
+/// A message holds about so many bytes at most; each is a statement of its own, which takes its time.
 const CHUNK: usize = 4 << 20;
 
 /// The server's limit for one value.
 const MAX_VALUE: usize = 256 << 20;
 
 /// Rows that are sent together.
-pub(crate) struct Rows {
-    bytes: Vec<u8>,
-    is_empty: bool,
-}
+struct Rows(Vec<u8>);
 
 impl Rows {
     fn new() -> Self {
         let mut bytes = Vec::from(b"PGCOPY\n\xff\r\n\0");
         // Flags, and the length of an extension of the header: none.
         bytes.extend([0; 8]);
-        Self {
-            bytes,
-            is_empty: true,
-        }
+        Self(bytes)
     }
 
     fn push(&mut self, record: &Record, spec: &CollectionSpec, analysed: bool) -> Job<()> {
-        self.is_empty = false;
-        self.bytes.extend(6_u16.to_be_bytes());
+        self.0.extend(6_u16.to_be_bytes());
         self.field(part(record.key.partition.as_ref()).as_bytes())?;
         self.field(record.key.id.as_str().as_bytes())?;
         let mut meta = vec![JSONB];
@@ -70,37 +63,35 @@ impl Rows {
                 MAX_VALUE,
             ));
         };
-        self.bytes.extend(length.to_be_bytes());
-        self.bytes.extend(value);
+        self.0.extend(length.to_be_bytes());
+        self.0.extend(value);
         Ok(())
     }
 
     fn null(&mut self) {
-        self.bytes.extend((-1_i32).to_be_bytes());
+        self.0.extend((-1_i32).to_be_bytes());
     }
 
     fn finish(mut self) -> Vec<u8> {
-        self.bytes.extend((-1_i16).to_be_bytes());
-        self.bytes
+        self.0.extend((-1_i16).to_be_bytes());
+        self.0
     }
 }
 
-/// The records as messages, none of them much larger than the others.
-pub(crate) fn messages<'a>(
-    records: impl IntoIterator<Item = &'a Record>,
+/// The first of these records as a message, and how many they are.
+pub(crate) fn message(
+    records: &[&Record],
     spec: &CollectionSpec,
     analysed: bool,
-) -> Job<Vec<Vec<u8>>> {
-    let mut messages = Vec::new();
-    let mut rows = Rows::new();
+) -> Job<(usize, Vec<u8>)> {
+    let mut bytes = Rows::new();
+    let mut rows = 0;
     for record in records {
-        rows.push(record, spec, analysed)?;
-        if rows.bytes.len() >= CHUNK {
-            messages.push(std::mem::replace(&mut rows, Rows::new()).finish());
+        bytes.push(record, spec, analysed)?;
+        rows += 1;
+        if bytes.0.len() >= CHUNK {
+            break;
         }
     }
-    if !rows.is_empty {
-        messages.push(rows.finish());
-    }
-    Ok(messages)
+    Ok((rows, bytes.finish()))
 }

@@ -140,6 +140,8 @@ impl Work for Create {
         }
         // What was there under the same name was left as it is: a column that somebody added, or an index
         // of another table.
+        let of_commits = transaction.rows(&there(&self.names.commits())).await?;
+        Found::of(&of_commits, &extension)?.check_commits(&self.names)?;
         let there = transaction
             .rows(&there(&self.names.table(&spec.name)))
             .await?;
@@ -154,11 +156,13 @@ impl Create {
         let mut binds = Binds::default();
         let schema = binds.add(Bind::Text(self.names.schema().as_str().to_owned()));
         let registry = binds.add(Bind::Text(self.names.registry()));
+        let commits = binds.add(Bind::Text(self.names.commits()));
         let texts = format!("{}(jsonb)", self.names.texts());
         let texts = binds.add(Bind::Text(texts));
         let sql = format!(
             "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = {schema}), \
-             to_regclass({registry}) IS NOT NULL AND to_regprocedure({texts}) IS NOT NULL"
+             to_regclass({registry}) IS NOT NULL AND to_regclass({commits}) IS NOT NULL \
+             AND to_regprocedure({texts}) IS NOT NULL"
         );
         let rows = transaction.rows(&Statement { sql, binds }).await?;
         let row = rows.first().ok_or(ErrorKind::Engine)?;

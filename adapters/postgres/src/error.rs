@@ -4,6 +4,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use shelfward_core::{CollectionName, ErrorKind, MetadataError, Operation, StoreError};
+use sqlx_postgres::{PgDatabaseError, PgSeverity};
 
 /// Why a job failed. Only [`Fail::told`] makes an error for callers of it.
 #[derive(Debug)]
@@ -74,7 +75,13 @@ impl Fail {
     /// Whether the connection is not to be used any more.
     pub(crate) fn breaks_the_connection(&self) -> bool {
         match self {
-            Self::Engine(sqlx_core::Error::Database(_)) => self.is_connection_lost(),
+            Self::Engine(sqlx_core::Error::Database(error)) => {
+                let error = error.try_downcast_ref::<PgDatabaseError>();
+                let severity = error.map(PgDatabaseError::severity);
+                // The last word of a server's process. A commit that it ends may yet have happened.
+                let is_last = matches!(severity, Some(PgSeverity::Fatal | PgSeverity::Panic));
+                is_last || self.is_connection_lost()
+            }
             Self::Engine(_) | Self::Silent(_) => true,
             _ => false,
         }

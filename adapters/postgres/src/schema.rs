@@ -33,6 +33,11 @@ impl Names {
         self.within("_collections")
     }
 
+    /// The table of commits.
+    pub(crate) fn commits(&self) -> String {
+        self.within("_commits")
+    }
+
     /// The registry's primary key: like the index of a collection without a name, which none is.
     fn registry_key(&self) -> String {
         format!("\"{}__pkey\"", self.prefix)
@@ -77,6 +82,12 @@ pub(crate) fn shared(names: &Names) -> Vec<String> {
              CONSTRAINT {} PRIMARY KEY (name))",
             names.registry(),
             names.registry_key()
+        ),
+        format!(
+            "CREATE TABLE IF NOT EXISTS {} (slot uuid NOT NULL, mark uuid NOT NULL, \
+             committed_at timestamptz NOT NULL, CONSTRAINT \"{}__commits_pkey\" PRIMARY KEY (slot))",
+            names.commits(),
+            names.prefix
         ),
         // What a generated column may call: it reads nothing but what it is given.
         format!(

@@ -32,17 +32,18 @@ const OVER: usize = 4;
 impl Opened {
     /// Searches all legs in one snapshot.
     pub(crate) async fn search(&self, legs: &[&Leg]) -> Job<Vec<Found>> {
-        let mut found = self.search_by(legs, Way::Planned).await?;
+        let found = self.search_by(legs, Way::Planned).await?;
         if self.entry.settings.index == VectorIndex::None {
             return Ok(found);
         }
-        // A walk through the graph ends after so many rows, whether enough of them passed or not.
-        for (found, leg) in found.iter_mut().zip(legs) {
+        // A walk through the graph ends after so many rows, whether enough of them passed or not. All
+        // legs are asked again, since those of one answer are of one snapshot.
+        let is_short = |(found, leg): (&Found, &&Leg)| {
             let is_dense = matches!(leg.ask, Ask::Dense(_));
-            if is_dense && found.hits.len() < leg.top_k && !leg.filter.is_nothing() {
-                let exactly = self.search_by(&[*leg], Way::Exact).await?.pop();
-                *found = exactly.ok_or(ErrorKind::Engine)?;
-            }
+            is_dense && found.hits.len() < leg.top_k && !leg.filter.is_nothing()
+        };
+        if found.iter().zip(legs).any(is_short) {
+            return self.search_by(legs, Way::Exact).await;
         }
         Ok(found)
     }

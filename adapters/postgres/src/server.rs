@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use std::time::Duration;
 
 use shelfward_core::ErrorKind;
@@ -11,16 +12,22 @@ use sqlx_core::sql_str::AssertSqlSafe;
 use sqlx_postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
 use sqlx_postgres::{PgConnection, Postgres};
 use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::PostgresOptions;
 use crate::binds::Statement;
+use crate::commits::Commits;
 use crate::error::{Fail, Job};
+use crate::schema::Names;
 use crate::search::SCAN_ON;
 
 /// A server, and how calls reach it.
 pub(crate) struct Server {
     pub(crate) pool: PgPool,
     pub(crate) options: PostgresOptions,
+    pub(crate) commits: Commits,
+    /// As many calls have a connection at a time; the others wait in line.
+    room: Arc<Semaphore>,
     /// Whether the connections are ours, set up as we need them.
     own: bool,
     /// Whether every connection has the settings that searches need.
@@ -32,6 +39,8 @@ pub(crate) const ATTEMPTS: u32 = 3;
 
 /// A connection that was idle for so long is looked at before it is used.
 const IDLE: Duration = Duration::from_secs(1);
+
+const ALL_IN_USE: &str = "every connection is in use; raise max_connections, or ask less at a time";
 
 /// How long a server is asked whether it refuses or says nothing.
 const PROBE: Duration = Duration::from_millis(250);
@@ -92,17 +101,20 @@ impl Server {
             })
             .connect_lazy_with(connection);
         Ok(Self {
-            pool,
-            options,
             own: true,
             set_up,
+            ..Self::over(pool, options)
         })
     }
 
     /// Uses connections that somebody else set up.
     pub(crate) fn over(pool: PgPool, options: PostgresOptions) -> Self {
+        let room = pool.options().get_max_connections();
+        let room = usize::try_from(room).unwrap_or(Semaphore::MAX_PERMITS);
         Self {
+            room: Arc::new(Semaphore::new(room)),
             pool,
+            commits: Commits::new(Names::of(&options).commits()),
             options,
             own: false,
             set_up: false,
@@ -117,18 +129,28 @@ impl Server {
 
     /// A connection; one that `surely` works was asked so a moment ago.
     pub(crate) async fn connection(&self, surely: bool) -> Job<Held> {
+        let waiting = self.room.clone().acquire_owned();
+        let permit = match self.patience() {
+            None => waiting.await,
+            Some(patience) => (tokio::time::timeout(patience, waiting).await)
+                .map_err(|_| Fail::NoConnection(ALL_IN_USE))?,
+        };
+        // It is never closed.
+        let permit = permit.map_err(|_| ErrorKind::Engine)?;
         loop {
             let acquired = self.pool.acquire().await;
             let mut held = match acquired {
-                Ok(connection) => Held(Some(connection), Handle::current()),
+                Ok(connection) => Held(Some(connection), Handle::current(), None),
                 Err(sqlx_core::Error::PoolTimedOut) => return Err(self.why_none().await),
                 Err(error) => return Err(error.into()),
             };
             if !surely {
+                held.2 = Some(permit);
                 return Ok(held);
             }
             let asked = tokio::time::timeout(self.options.connect_timeout, held.ping());
             if let Ok(Ok(())) = asked.await {
+                held.2 = Some(permit);
                 return Ok(held);
             }
             // Closed as it is dropped. This ends with the connections that are dead: a new one is
@@ -142,9 +164,7 @@ impl Server {
         let open = self.pool.size();
         let in_use = usize::try_from(open).unwrap_or(usize::MAX) > self.pool.num_idle();
         if in_use && open >= self.pool.options().get_max_connections() {
-            return Fail::NoConnection(
-                "every connection is in use; raise max_connections, or ask less at a time",
-            );
+            return Fail::NoConnection(ALL_IN_USE);
         }
         let options = self.pool.connect_options();
         let once_more = PgConnection::connect_with(&options);
@@ -200,7 +220,11 @@ fn lacks_a_file(error: &sqlx_core::Error, connection: &PgConnectOptions) -> bool
 
 /// A connection that is closed where nobody put it back: one that was dropped in the middle of
 /// something may be in the middle of a transaction.
-pub(crate) struct Held(Option<PoolConnection<Postgres>>, Handle);
+pub(crate) struct Held(
+    Option<PoolConnection<Postgres>>,
+    Handle,
+    Option<OwnedSemaphorePermit>,
+);
 
 impl Held {
     /// Gives the connection back to the pool, if what was done with it left it whole.

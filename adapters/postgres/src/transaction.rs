@@ -12,13 +12,13 @@ use std::time::Duration;
 use shelfward_core::{CollectionName, StoreError};
 use shelfward_core::{ErrorKind, Operation, Result, async_trait};
 use sqlx_core::executor::Executor as _;
-use sqlx_core::row::Row as _;
 use sqlx_core::sql_str::AssertSqlSafe;
 use sqlx_postgres::PgConnection;
 use sqlx_postgres::PgRow;
 use tokio::sync::Notify;
 
 use crate::binds::Statement;
+use crate::commits::{LONGEST_COMMIT, Mark};
 use crate::config::MAX_TIMEOUT;
 use crate::error::{Fail, Job};
 use crate::locks::{Lock, statements};
@@ -88,6 +88,13 @@ impl Transaction<'_> {
     pub(crate) async fn rows(&mut self, statement: &Statement) -> Job<Vec<PgRow>> {
         self.stop.check()?;
         rows(self.connection, statement, self.patience, true).await
+    }
+
+    /// The rows of one statement without values, as text.
+    pub(crate) async fn plain_rows(&mut self, sql: &str) -> Job<Vec<PgRow>> {
+        self.stop.check()?;
+        let asked = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql));
+        within(self.patience, asked.fetch_all(&mut *self.connection)).await
     }
 
     /// How many rows one statement changed.
@@ -206,27 +213,33 @@ impl Server {
             () = &mut given_up => return Err(Fail::GivenUp),
         };
         match done {
-            Ok((answer, id)) => self.commit(held, &id).await.map(|()| answer),
-            Err(fail) => {
-                let undone = match fail.breaks_the_connection() {
-                    true => Err(fail),
-                    false => raw(&mut held, self.patience(), "ROLLBACK")
-                        .await
-                        .and(Err(fail)),
-                };
-                held.put_back(&undone);
-                undone
-            }
+            Ok((answer, mark)) => self.commit(held, mark).await.map(|()| answer),
+            Err(fail) => Err(self.roll_back(held, fail).await),
         }
     }
 
-    /// Everything but the commit; answers the transaction's id, too.
+    /// Undoes a transaction for a failure; answers the failure.
+    async fn roll_back(&self, mut held: Held, fail: Fail) -> Fail {
+        let undone = match fail.breaks_the_connection() {
+            true => Err(fail),
+            false => raw(&mut held, self.patience(), "ROLLBACK")
+                .await
+                .and(Err(fail)),
+        };
+        held.put_back(&undone);
+        match undone {
+            Ok(()) => Fail::Kind(ErrorKind::Engine),
+            Err(fail) => fail,
+        }
+    }
+
+    /// Everything but the commit; answers the transaction's mark, too.
     async fn until_commit<W: Work>(
         &self,
         held: &mut Held,
         work: &W,
         stop: &Stop,
-    ) -> Job<(W::Output, String)> {
+    ) -> Job<(W::Output, Mark)> {
         stop.check()?;
         let patience = self.patience();
         let mut begin = String::from("BEGIN ISOLATION LEVEL READ COMMITTED;");
@@ -242,20 +255,16 @@ impl Server {
         // A writer finds its rows by an index, if there is one for them: never by reading the whole
         // table, which would take more while others wait for its locks.
         begin.push_str("SET LOCAL enable_seqscan = off;");
+        // A cursor of what a write is about is read to its end.
+        begin.push_str("SET LOCAL cursor_tuple_fraction = 1;");
         begin.push_str(&statements(&work.locks()));
-        begin.push_str("SELECT pg_current_xact_id()::text");
+        begin.push_str(Mark::DRAW);
         let answered = within(
             patience,
             sqlx_core::raw_sql::raw_sql(AssertSqlSafe(begin.as_str())).fetch_all(&mut **held),
         )
-        .await
-        // What a replica says to a transaction that would write.
-        .map_err(|fail| match fail.code().as_deref() {
-            Some("0A000") => Fail::ReadOnly,
-            _ => fail,
-        })?;
-        let id = answered.last().map(|row| row.try_get::<String, _>(0));
-        let id = id.transpose()?.ok_or(ErrorKind::Engine)?;
+        .await?;
+        let mark = Mark::drawn(answered.last().ok_or(ErrorKind::Engine)?)?;
         let mut transaction = Transaction {
             connection: held,
             patience,
@@ -263,46 +272,36 @@ impl Server {
         };
         let answer = work.run(&mut transaction).await?;
         stop.check()?;
-        Ok((answer, id))
+        Ok((answer, mark))
     }
 
-    async fn commit(&self, mut held: Held, id: &str) -> Job<()> {
-        let committed = raw(&mut held, self.patience(), "COMMIT").await;
-        held.put_back(&committed);
-        match committed {
-            Err(fail) if fail.breaks_the_connection() => self.what_became_of(id, fail).await,
-            committed => committed,
-        }
-    }
-
-    /// Asks on another connection how a transaction ended whose commit was not answered.
-    async fn what_became_of(&self, id: &str, lost: Fail) -> Job<()> {
-        let ask = format!("SELECT pg_xact_status('{id}'::xid8)");
-        for _ in 0..ASKED {
-            if let Ok(mut held) = self.connection(true).await {
-                let status = within(
-                    self.patience(),
-                    sqlx_core::raw_sql::raw_sql(AssertSqlSafe(ask.as_str())).fetch_one(&mut *held),
-                );
-                let status = status.await;
-                held.put_back(&status);
-                let status = status.and_then(|row| Ok(row.try_get::<Option<String>, _>(0)?));
-                match status.ok().flatten().as_deref() {
-                    Some("committed") => return Ok(()),
+    async fn commit(&self, mut held: Held, mark: Mark) -> Job<()> {
+        let commit = self.commits.begin(mark);
+        let patience = self.patience().unwrap_or(LONGEST_COMMIT);
+        let statements = self.commits.statements(commit);
+        let committed = raw(&mut held, Some(patience), &statements).await;
+        let done = match committed {
+            Ok(()) => {
+                held.put_back(&Ok(()));
+                Ok(())
+            }
+            Err(lost) if lost.breaks_the_connection() => {
+                drop(held);
+                match self.was_committed(commit).await {
+                    Some(true) => Ok(()),
                     // Nothing was done: the caller may begin anew.
-                    Some("aborted") => {
-                        return Err(if lost.is_connection_lost() {
-                            lost
-                        } else {
-                            Fail::NoConnection("the server did not answer")
-                        });
-                    }
-                    _ => {}
+                    Some(false) if lost.is_connection_lost() => Err(lost),
+                    Some(false) => Err(Fail::NoConnection("the server did not answer")),
+                    None => return Err(Fail::Unknown),
                 }
             }
-            tokio::time::sleep(Duration::from_millis(200)).await;
-        }
-        Err(Fail::Unknown)
+            Err(fail) => {
+                let fail = self.commits.why_not_left(fail);
+                Err(self.roll_back(held, fail).await)
+            }
+        };
+        self.commits.end(commit);
+        done
     }
 }
 
@@ -310,13 +309,10 @@ impl Server {
 /// written as bytes.
 const IDLE_ALLOWANCE: u128 = 10_000;
 
-/// How often it is asked what became of a transaction, 200 ms apart.
-const ASKED: usize = 15;
-
-async fn raw(held: &mut Held, patience: Option<Duration>, sql: &'static str) -> Job<()> {
+async fn raw(held: &mut Held, patience: Option<Duration>, sql: &str) -> Job<()> {
     within(
         patience,
-        (&mut **held).execute(sqlx_core::raw_sql::raw_sql(sql)),
+        (&mut **held).execute(sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql))),
     )
     .await
     .map(drop)

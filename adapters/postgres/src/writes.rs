@@ -12,12 +12,11 @@ use sqlx_core::row::Row as _;
 use crate::binds::{Bind, Binds, Statement};
 use crate::collection::Opened;
 use crate::config::VectorIndex;
-use crate::copy;
 use crate::error::{Fail, Job};
 use crate::filter_translation::condition;
 use crate::locks::{Lock, of_claim};
 use crate::metadata_json;
-use crate::reads::key_columns;
+use crate::pieces::Verb;
 use crate::record_mapping::{self, part};
 use crate::registry;
 use crate::row_level_security;
@@ -68,13 +67,15 @@ impl Work for Write {
         if let Some(spec) = opened.check_is_current(transaction).await? {
             self.check_kinds(&spec)?;
         }
-        let table = &opened.table;
         match &self.change {
             Change::Upsert(records) => {
                 opened.write(transaction, records).await?;
                 Ok(Some(0))
             }
-            Change::Delete(keys) => opened.delete(transaction, keys).await.map(Some),
+            Change::Delete(keys) => {
+                let keys: Vec<_> = keys.iter().collect();
+                opened.delete(transaction, &keys).await.map(Some)
+            }
             Change::Replace {
                 selector,
                 with,
@@ -93,13 +94,10 @@ impl Work for Write {
                 opened.write(transaction, with).await?;
                 Ok(Some(deleted))
             }
-            Change::DeleteAll => {
-                let all = Statement {
-                    sql: format!("DELETE FROM {table}"),
-                    binds: Binds::default(),
-                };
-                transaction.execute(&all).await.map(Some)
-            }
+            Change::DeleteAll => opened
+                .delete_matching(transaction, &Filter::everything())
+                .await
+                .map(Some),
             Change::Update(selector, patch) => opened
                 .update(transaction, selector.filter(), patch)
                 .await
@@ -175,40 +173,25 @@ impl Opened {
         for (at, record) in records.iter().enumerate() {
             last.insert(&record.key, at);
         }
-        let written = (records.iter().enumerate())
+        let written: Vec<_> = (records.iter().enumerate())
             .filter(|(at, record)| last.get(&record.key) == Some(at))
-            .map(|(_, record)| record);
-        let analysed = self.entry.settings.text_search.is_some();
-        let messages = copy::messages(written, &self.entry.spec, analysed)?;
-        if messages.is_empty() {
-            return Ok(());
-        }
-        self.delete(transaction, last.into_keys()).await?;
-        let sql = format!(
-            "COPY {} ({}) FROM STDIN (FORMAT binary)",
-            self.table,
-            copy::COLUMNS
-        );
-        for message in messages {
-            transaction.copy(&sql, message).await?;
-        }
-        Ok(())
+            .map(|(_, record)| record)
+            .collect();
+        let keys: Vec<_> = written.iter().map(|record| &record.key).collect();
+        self.delete(transaction, &keys).await?;
+        self.insert(transaction, &written).await
     }
 
-    async fn delete(
-        &self,
-        transaction: &mut Transaction<'_>,
-        keys: impl IntoIterator<Item = &Key>,
-    ) -> Job<u64> {
-        let mut binds = Binds::default();
-        let (parts, ids) = key_columns(keys);
-        let (parts, ids) = (binds.add(parts), binds.add(ids));
-        let sql = format!(
-            "DELETE FROM {} r USING ROWS FROM (pg_catalog.unnest({parts}), pg_catalog.unnest({ids})) AS k(part, id) \
-             WHERE r.part = k.part AND r.id = k.id",
-            self.table
-        );
-        transaction.execute(&Statement { sql, binds }).await
+    fn deleting(&self) -> Verb {
+        Verb {
+            head: format!("DELETE FROM {} r", self.table),
+            join: "USING",
+            binds: Binds::default(),
+        }
+    }
+
+    async fn delete(&self, transaction: &mut Transaction<'_>, keys: &[&Key]) -> Job<u64> {
+        self.change_keys(transaction, &self.deleting(), keys).await
     }
 
     async fn delete_matching(
@@ -216,10 +199,8 @@ impl Opened {
         transaction: &mut Transaction<'_>,
         filter: &Filter,
     ) -> Job<u64> {
-        let mut binds = Binds::default();
-        let such = condition(filter, &self.entry.spec, &mut binds)?;
-        let sql = format!("DELETE FROM {} r WHERE {such}", self.table);
-        transaction.execute(&Statement { sql, binds }).await
+        self.change_matching(transaction, &self.deleting(), filter)
+            .await
     }
 
     /// Whether a record, looked for within a filter, is as expected.
@@ -252,7 +233,6 @@ impl Opened {
         patch: &MetadataPatch,
     ) -> Job<u64> {
         let mut binds = Binds::default();
-        let such = condition(filter, &self.entry.spec, &mut binds)?;
         let set = patch
             .iter()
             .filter_map(|(key, value)| Some((key.as_str(), value?)));
@@ -260,11 +240,13 @@ impl Opened {
         let removed = patch.iter().filter(|(_, value)| value.is_none());
         let removed = removed.map(|(key, _)| key.as_str().to_owned()).collect();
         let removed = binds.add(Bind::Texts(removed));
-        let sql = format!(
-            "UPDATE {} r SET meta = (r.meta || {set}) - {removed} WHERE {such}",
-            self.table
-        );
-        transaction.execute(&Statement { sql, binds }).await
+        let table = &self.table;
+        let patching = Verb {
+            head: format!("UPDATE {table} r SET meta = (r.meta || {set}) - {removed}"),
+            join: "FROM",
+            binds,
+        };
+        self.change_matching(transaction, &patching, filter).await
     }
 
     /// Refuses a patch that the tables cannot hold.

@@ -313,35 +313,35 @@ async fn a_statement_that_takes_too_long(ground: Ground) {
 
 async fn every_connection_in_use(ground: Ground) {
     let store = ground
-        .store_with("max_connections=1&connect_timeout_ms=300&statement_timeout_ms=5000")
+        .store_with("max_connections=1&statement_timeout_ms=1000")
         .await;
     let collection = store.ensure(&spec("c")).await.unwrap();
     let holder = held(&ground).await;
-    let waiting = {
+    // Each has the connection for as long as a statement may take; the others wait in line as long.
+    let mut waiting = Vec::new();
+    for _ in 0..3 {
         let collection = collection.clone();
-        tokio::spawn(async move { collection.search(&dense(of_tenant("t"), 3)).await })
-    };
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    let refused = collection
-        .search(&dense(of_tenant("t"), 3))
-        .await
-        .unwrap_err();
+        waiting.push(tokio::spawn(async move {
+            collection.search(&dense(of_tenant("t"), 3)).await
+        }));
+    }
+    let mut refused = Vec::new();
+    for waiting in waiting {
+        refused.push(waiting.await.unwrap().unwrap_err());
+    }
     assert!(
-        matches!(refused.kind(), ErrorKind::Unavailable),
-        "{refused}"
-    );
-    assert!(
-        shown(&refused).contains("max_connections"),
-        "{}",
-        shown(&refused)
+        refused.iter().any(|refused| {
+            matches!(refused.kind(), ErrorKind::Unavailable)
+                && shown(refused).contains("max_connections")
+        }),
+        "{refused:?}"
     );
     let_go(holder).await;
-    waiting.await.unwrap().unwrap();
     collection.search(&dense(of_tenant("t"), 3)).await.unwrap();
 }
 
 async fn a_thousand_searches_at_once(ground: Ground) {
-    let store = ground.store_with("connect_timeout_ms=60000").await;
+    let store = ground.store().await;
     let collection = store.ensure(&spec("c")).await.unwrap();
     for tenant in 0..10 {
         let records = source(&format!("t{tenant}"), "a", 20, tenant);

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use shelfward_core::filter::key;
 use shelfward_core::{
     Collection, CollectionName, CollectionSpec, Field, FieldKind, FieldRole, Filter, Key, Leg,
-    Match, Metadata, MetadataKey, Metric, NarrowFilter, Record, Store, Text, query_words,
+    Match, Metadata, MetadataKey, MetadataPatch, Metric, NarrowFilter, Record, Store, Text,
+    query_words,
 };
 use shelfward_postgres::PostgresStore;
 use sqlx_core::connection::Connection as _;
@@ -249,6 +250,11 @@ pub(crate) fn dense(filter: Filter, top_k: usize) -> Leg {
 pub(crate) fn lexical(text: &str, filter: Filter, top_k: usize) -> Leg {
     let words = query_words(text, plain("c").word_rule, false).unwrap();
     Leg::lexical(words, Match::All, filter, top_k)
+}
+
+/// A patch that sets what `versions` reads.
+pub(crate) fn to_version(version: i64) -> MetadataPatch {
+    MetadataPatch::new().set(MetadataKey::new("version").unwrap(), version)
 }
 
 /// The versions of a source's passages that are there, and how many there are.

@@ -6,7 +6,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -17,16 +17,18 @@ use crate::ground::{Ground, dense, of_source, of_tenant, shown, source, spec, te
 tests!(killed_under_load_it_answers_rightly_and_comes_back);
 
 /// A server that ends with its starter.
-struct Server {
+pub(crate) struct Server {
     starter: Child,
     about: Value,
     again: Option<Child>,
 }
 
 impl Server {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let xtask = std::env::var_os("SHELFWARD_XTASK").unwrap();
-        let name = format!("kill-{}", std::process::id());
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let n = NEXT.fetch_add(1, Ordering::SeqCst);
+        let name = format!("kill-{}-{n}", std::process::id());
         let mut starter = Command::new(xtask)
             .args([
                 "stores",
@@ -53,23 +55,16 @@ impl Server {
         }
     }
 
-    fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         self.about[name].as_str().unwrap()
     }
 
-    fn kill(&self) {
-        let pid = self.about["pid"].as_i64().unwrap().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-9", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
+    pub(crate) fn kill(&self) {
+        assert!(kill(self.about["pid"].as_i64().unwrap()));
     }
 
     /// Starts it on the same data, as soon as the processes of the killed one have ended.
-    async fn start_again(&mut self) {
+    pub(crate) async fn start_again(&mut self) {
         let address = self.text("url").rsplit('@').next().unwrap();
         let address = address.split('/').next().unwrap().to_owned();
         let begun = Instant::now();
@@ -106,6 +101,13 @@ impl Drop for Server {
             let _ = again.wait();
         }
     }
+}
+
+/// Kills a process; whether it was there.
+pub(crate) fn kill(pid: i64) -> bool {
+    let pid = pid.to_string();
+    let killed = Command::new("kill").args(["-9", &pid]).status();
+    killed.unwrap().success()
 }
 
 /// What a writer knows of its last writes.
@@ -175,7 +177,7 @@ async fn searching(collection: Arc<dyn Collection>, stop: Arc<AtomicBool>) -> us
             }
             Err(lost) => {
                 assert!(
-                    matches!(lost.kind(), ErrorKind::Unavailable),
+                    matches!(lost.kind(), ErrorKind::Unavailable | ErrorKind::Timeout(_)),
                     "{}",
                     shown(&lost)
                 );

@@ -15,11 +15,13 @@ mod common;
 mod selecting;
 
 mod commits;
+mod crashes;
 mod faults;
 mod filters;
 mod ground;
 mod kills;
 mod kinds;
+mod large;
 mod policies;
 mod reads;
 mod tables;
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         ("faults", faults::TESTS),
         ("filters", filters::TESTS),
         ("kinds", kinds::TESTS),
+        ("large", large::TESTS),
         ("policies", policies::TESTS),
         ("reads", reads::TESTS),
         ("tables", tables::TESTS),
@@ -59,11 +62,13 @@ fn main() -> ExitCode {
         .map(|trial| trial.with_ignored_flag(url.is_none()))
         .collect();
     let starts_servers = std::env::var_os("SHELFWARD_XTASK").is_some();
-    trials.extend(kills::TESTS.iter().map(|(name, test)| {
-        let (url, test) = (url.clone(), *test);
-        Trial::test(format!("kills/{name}"), move || run(url, test))
-            .with_ignored_flag(!starts_servers)
-    }));
+    for (group, tests) in [("kills", kills::TESTS), ("crashes", crashes::TESTS)] {
+        trials.extend(tests.iter().map(|(name, test)| {
+            let (url, test) = (url.clone(), *test);
+            Trial::test(format!("{group}/{name}"), move || run(url, test))
+                .with_ignored_flag(!starts_servers)
+        }));
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 

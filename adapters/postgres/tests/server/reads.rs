@@ -3,12 +3,15 @@
 use shelfward_core::filter::key;
 use shelfward_core::{Leg, MetadataKey, MetadataPatch, Store};
 
-use crate::ground::{Ground, dense, name, of_source, of_tenant, source, spec, tests, text};
+use crate::ground::{
+    Ground, dense, lexical, name, of_source, of_tenant, source, spec, tests, text,
+};
 
 tests!(
     writes_of_a_source_read_no_other_rows,
     answers_are_full_under_any_filter,
     a_reader_of_little_is_answered_without_the_graph,
+    both_legs_of_an_answer_are_of_one_snapshot,
 );
 
 /// Ends the connections of a store: each has then told what it did. One that is kept may take ten seconds.
@@ -173,4 +176,40 @@ async fn answers_are_full_under_any_filter(ground: Ground) {
         let found = collection.search(&dense(filter.clone(), 50)).await.unwrap();
         assert_eq!(found.hits.len(), 25, "{filter}");
     }
+}
+
+async fn both_legs_of_an_answer_are_of_one_snapshot(ground: Ground) {
+    let collection = ground.store().await.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 5, 0)).await.unwrap();
+    let writing = {
+        let collection = ground.store().await.ensure(&spec("c")).await.unwrap();
+        tokio::spawn(async move {
+            for version in 1.. {
+                let records = source("t", "a", if version % 2 == 0 { 5 } else { 9 }, version);
+                let replaced = collection.replace(&of_source("t", "a"), &records).await;
+                replaced.unwrap();
+            }
+        })
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..3_000 {
+        // Fewer are there than are asked for, so the graph does not do.
+        let legs = [
+            dense(of_tenant("t"), 50),
+            lexical("berth closed", of_tenant("t"), 50),
+        ];
+        let (near, worded) = collection.search_both(&legs[0], &legs[1]).await.unwrap();
+        let version = |hit: &shelfward_core::Hit| {
+            let version = hit.metadata.get("version");
+            version.and_then(|version| version.as_integer()).unwrap()
+        };
+        let first = version(&near.hits[0]);
+        seen.insert(first);
+        let passages = if first % 2 == 0 { 5 } else { 9 };
+        assert_eq!((near.hits.len(), worded.hits.len()), (passages, passages));
+        let all = near.hits.iter().chain(&worded.hits);
+        assert!(all.map(version).all(|version| version == first));
+    }
+    writing.abort();
+    assert!(seen.len() > 10, "{} versions were seen", seen.len());
 }

@@ -14,6 +14,7 @@ mod ci;
 mod conformance;
 mod golden;
 mod run;
+mod soak;
 mod stores;
 mod tidy;
 
@@ -39,6 +40,8 @@ enum Command {
     Tidy(tidy::Options),
     /// Runs a benchmark and prints what ours takes beside its peers.
     Bench(bench::Options),
+    /// Searches and writes at random beside a model of who may read what.
+    Soak(soak::Options),
     /// Starts, lists and ends real servers for tests.
     Stores(stores::Options),
     /// Runs everything that must pass.
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Golden(options) => golden::run(&options),
         Command::Tidy(options) => tidy::run(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Soak(options) => soak::run(&options),
         Command::Stores(options) => stores::run(&options),
         Command::Ci(options) => ci::run(&options),
     };

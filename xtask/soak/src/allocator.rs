@@ -88,14 +88,32 @@ unsafe impl GlobalAlloc for Checking {
     }
 }
 
-/// A block is taken as 40 bytes and given back as 24, as a counted pointer to a type is that was
-/// cast to one to nothing.
 #[cfg(test)]
-pub(crate) fn give_back_wrongly(checking: &Checking) {
-    let (taken, given) = (Layout::new::<[u64; 5]>(), Layout::new::<[u64; 3]>());
-    // SAFETY: what goes back to the system is what was asked of it, whatever layout is given.
-    unsafe {
-        let block = checking.alloc(taken);
-        checking.dealloc(block, given);
+mod tests {
+    #[test]
+    fn a_block_that_is_given_back_with_another_layout_is_counted() {
+        use super::*;
+        let checking = Checking::new();
+        let (taken, other) = (Layout::new::<[u64; 5]>(), Layout::new::<[u64; 3]>());
+        for (given, wrong) in [(taken, 0), (other, 1), (Layout::new::<[u8; 40]>(), 2)] {
+            // SAFETY: what goes back to the system is what was asked of it, whatever layout is given.
+            unsafe {
+                let block = checking.alloc(taken);
+                assert_eq!(checking.held(), 40);
+                block.write_bytes(7, 40);
+                checking.dealloc(block, given);
+            }
+            assert_eq!((checking.held(), checking.wrong_layouts()), (0, wrong));
+        }
+        let large = Layout::from_size_align(100, 128).unwrap();
+        // SAFETY: it goes back as it came.
+        unsafe {
+            let block = checking.alloc_zeroed(large);
+            assert_eq!(block.align_offset(128), 0);
+            let block = checking.realloc(block, large, 200);
+            assert_eq!(checking.held(), 200);
+            checking.dealloc(block, Layout::from_size_align(200, 128).unwrap());
+        }
+        assert_eq!((checking.held(), checking.wrong_layouts()), (0, 2));
     }
 }

@@ -67,7 +67,10 @@ impl Judge<'_> {
         let (kind, passage) = match found.iter().find(single) {
             None => (Kind::MixedVersions, found.first()),
             Some(odd) => {
-                let told = |state: &State| is_of(slot, *state, odd);
+                let told = |state: &State| {
+                    let index = u32::try_from(odd.index).unwrap_or(u32::MAX);
+                    *odd.text == *text(slot, state.content, index)
+                };
                 let hidden = states.iter().any(told)
                     && !states.iter().any(|s| told(s) && asked.may_read(*s));
                 let kind = if hidden {
@@ -152,6 +155,9 @@ impl Judge<'_> {
                     asked.groups,
                     there.count()
                 );
+                let readable = possible.iter().flatten().any(|s| asked.may_read(*s));
+                let hidden = !readable && found.iter().any(Option::is_some);
+                let kind = if hidden { Kind::OutsideScope } else { kind };
                 self.wrong(kind, slot, what);
             }
             _ => {}

@@ -84,7 +84,7 @@ async fn main() -> ExitCode {
             }
         },
         ([kind], None) if arguments.here => {
-            let of = soak::soak(*kind, seed, lasts, || ALLOCATOR.held()).await;
+            let of = soak::soak(*kind, seed, lasts, &ALLOCATOR).await;
             println!("{}", serde_json::to_string(&of).unwrap_or_default());
             ExitCode::SUCCESS
         }

@@ -8,6 +8,7 @@ use shelfward::capabilities::Dense;
 use shelfward::{CollectionName, LibraryIndex, Store};
 
 use crate::Failure;
+use crate::allocator::Checking;
 use crate::busy::Soak;
 use crate::calm::Recall;
 use crate::finding::Kind as Wrong;
@@ -24,18 +25,13 @@ const BUSY: Duration = Duration::from_secs(3);
 const LEFT: usize = 4 << 20;
 
 /// Soaks a store for some time.
-pub(crate) async fn soak(
-    kind: Kind,
-    seed: u64,
-    lasts: Duration,
-    held: impl Fn() -> usize + Copy,
-) -> OfStore {
+pub(crate) async fn soak(kind: Kind, seed: u64, lasts: Duration, allocator: &Checking) -> OfStore {
     let place = match tokio::task::spawn_blocking(move || Place::new(kind)).await {
         Ok(Ok(place)) => place,
         Ok(Err(why)) => return OfStore::not_run(kind, why.to_string()),
         Err(why) => return OfStore::not_run(kind, why.to_string()),
     };
-    run(kind, &place, seed, lasts, held).await
+    run(kind, &place, seed, lasts, allocator).await
 }
 
 async fn run(
@@ -43,7 +39,7 @@ async fn run(
     place: &Place,
     seed: u64,
     lasts: Duration,
-    held: impl Fn() -> usize + Copy,
+    allocator: &Checking,
 ) -> OfStore {
     let began = Instant::now();
     let mut memory = Memory::default();
@@ -53,7 +49,7 @@ async fn run(
         place,
         seed,
         began + lasts,
-        held,
+        allocator,
         &mut memory,
         &mut recall,
         &mut soak,
@@ -84,7 +80,7 @@ async fn rounds(
     place: &Place,
     seed: u64,
     end: Instant,
-    held: impl Fn() -> usize,
+    allocator: &Checking,
     memory: &mut Memory,
     recall: &mut Recall,
     made: &mut Option<Arc<Soak>>,
@@ -98,6 +94,7 @@ async fn rounds(
             stopping.stop.store(true, Relaxed);
         }
     });
+    let held = || allocator.held();
     let before = held();
     let goes_on = || Instant::now() < end && !soak.stop.load(Relaxed);
     let mut round = 0;
@@ -164,6 +161,12 @@ async fn rounds(
             "{} bytes are held after all was removed and closed",
             memory.left
         );
+        soak.findings.add(Wrong::Memory, what, None);
+    }
+    let wrong = allocator.wrong_layouts();
+    if wrong > 0 {
+        let what =
+            format!("{wrong} blocks were given back with another layout than they were taken with");
         soak.findings.add(Wrong::Memory, what, None);
     }
     interrupt.abort();

@@ -20,6 +20,9 @@ use crate::store::{self, Kind};
 pub(crate) enum Writer {
     Here(LibraryIndex),
     There(Arc<Process>),
+    /// In the place of each write another one is done, or none.
+    #[cfg(test)]
+    Sabotaged(LibraryIndex, fn(Op) -> Option<Op>),
 }
 
 impl Writer {
@@ -27,14 +30,19 @@ impl Writer {
         match self {
             Self::Here(library) => op.apply(library).await,
             Self::There(process) => process.apply(op).await,
+            #[cfg(test)]
+            Self::Sabotaged(library, instead) => match instead(op) {
+                Some(op) => op.apply(library).await,
+                None => Outcome::Done(None),
+            },
         }
     }
 
     /// Whether it can still write.
     pub(crate) fn lives(&self) -> bool {
         match self {
-            Self::Here(_) => true,
             Self::There(process) => process.lives.load(SeqCst),
+            _ => true,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Runs a benchmark, and writes what it found into the page on performance.
 
-use std::path::Path;
 use std::process::Stdio;
 
 use clap::Args;
@@ -98,27 +97,30 @@ fn run_one(options: &Options) -> Result<Ended, String> {
         print!("{}", report.tables());
     }
     if options.update_docs {
-        update(&root().join(PAGE), &report)?;
+        let by = format!("cargo xtask bench {}", report.benchmark);
+        write_tables(PAGE, &report.benchmark, &by, &report.tables())?;
     }
     Ok(Ended::Well)
 }
 
-fn update(file: &Path, report: &Report) -> Result<(), String> {
-    let page = std::fs::read_to_string(file).map_err(|e| format!("{PAGE}: {e}"))?;
-    let page = with_tables(&page, &report.benchmark, &report.tables())?;
-    std::fs::write(file, page).map_err(|e| format!("{PAGE} could not be written: {e}"))
+/// Writes what a command found into its place in a page.
+pub(crate) fn write_tables(page: &str, name: &str, by: &str, tables: &str) -> Result<(), String> {
+    let file = root().join(page);
+    let there = std::fs::read_to_string(&file).map_err(|e| format!("{page}: {e}"))?;
+    let written = with_tables(&there, name, by, tables).map_err(|why| format!("{page} {why}"))?;
+    std::fs::write(file, written).map_err(|e| format!("{page} could not be written: {e}"))
 }
 
-/// The page with the tables between the benchmark's marks.
-fn with_tables(page: &str, name: &str, tables: &str) -> Result<String, String> {
-    let begin = format!("<!-- begin {name}: written by cargo xtask bench {name} --update-docs -->");
+/// The page with the tables between the marks of what the command measures.
+fn with_tables(page: &str, name: &str, by: &str, tables: &str) -> Result<String, String> {
+    let begin = format!("<!-- begin {name}: written by {by} --update-docs -->");
     let end = format!("<!-- end {name} -->");
     let parts = page.split_once(&begin).and_then(|(before, rest)| {
         let (_, after) = rest.split_once(&end)?;
         Some((before, after))
     });
     let (before, after) = parts.ok_or_else(|| {
-        format!("{PAGE} has no place for {name}: it needs the lines {begin:?} and {end:?}")
+        format!("has no place for {name}: it needs the lines {begin:?} and {end:?}")
     })?;
     Ok(format!("{before}{begin}\n\n{tables}\n{end}{after}"))
 }
@@ -129,12 +131,13 @@ mod tests {
 
     #[test]
     fn tables_are_written_between_the_marks_of_their_benchmark() {
+        let by = "cargo xtask bench a";
         let begin = "<!-- begin a: written by cargo xtask bench a --update-docs -->";
         let page = format!("# Page\n{begin}\nold\n<!-- end a -->\nafter\n");
-        let written = with_tables(&page, "a", "| new |\n").unwrap();
+        let written = with_tables(&page, "a", by, "| new |\n").unwrap();
         let wanted = format!("# Page\n{begin}\n\n| new |\n\n<!-- end a -->\nafter\n");
         assert_eq!(written, wanted);
-        assert_eq!(with_tables(&written, "a", "| new |\n").unwrap(), wanted);
-        assert!(with_tables(&page, "b", "").is_err());
+        assert_eq!(with_tables(&written, "a", by, "| new |\n").unwrap(), wanted);
+        assert!(with_tables(&page, "b", by, "").is_err());
     }
 }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::conformance::{PAGE, REPORTS, page};
 use crate::run::{cargo, output, root, shared};
 use crate::stores::{Live, Store};
-use crate::{Ended, golden, tidy};
+use crate::{Ended, golden, soak, tidy};
 
 /// Runs everything that must pass.
 #[derive(Args)]
@@ -61,7 +61,7 @@ type Run = fn(&mut State) -> Step;
 /// What the facade has but not by default; it is checked like the rest.
 const OFF_BY_DEFAULT: &str = "shelfward/postgres";
 
-const STEPS: [(&str, Run); 14] = [
+const STEPS: [(&str, Run); 15] = [
     ("format", |_| {
         passes(cargo().args(["fmt", "--all", "--check"]))
     }),
@@ -88,6 +88,10 @@ const STEPS: [(&str, Run); 14] = [
     }),
     ("stores: postgres", start_postgres),
     ("tests", tests),
+    ("soak", |_| match soak::run(&soak::Options::one_minute()) {
+        Ended::Well => Step::Passed,
+        _ => Step::Failed("see its violations and its seed above".to_owned()),
+    }),
     ("features", |_| features()),
     ("example: quickstart", |_| example("library_quickstart")),
     ("example: library", |_| example("library")),
@@ -165,6 +169,7 @@ fn summary(ended: &[(&str, Step, u64)], state: &State, json: bool) {
             })
         );
     }
+    println!("slowest steps: {}", slowest(ended));
     let not_run = STEPS.len() - ended.len()
         + ended
             .iter()
@@ -180,6 +185,17 @@ fn summary(ended: &[(&str, Step, u64)], state: &State, json: bool) {
         "tests: {} passed, {} failed, {} not run",
         tests.passed, tests.failed, tests.not_run
     );
+}
+
+/// The steps that took longest, by name.
+fn slowest(ended: &[(&str, Step, u64)]) -> String {
+    let mut steps: Vec<_> = ended.iter().map(|(name, _, s)| (*s, *name)).collect();
+    steps.sort_by_key(|(seconds, _)| std::cmp::Reverse(*seconds));
+    let named = steps
+        .iter()
+        .take(5)
+        .map(|(s, name)| format!("{name} {s} s"));
+    named.collect::<Vec<_>>().join(", ")
 }
 
 /// Runs a command whose output is worth seeing as it comes.
@@ -356,7 +372,7 @@ fn deny() -> Step {
 
 #[cfg(test)]
 mod tests {
-    use super::before;
+    use super::{Step, before, slowest};
 
     #[test]
     fn counts_are_read_from_a_runners_closing_line() {
@@ -364,5 +380,14 @@ mod tests {
         let counts = [" passed", " failed", " ignored"].map(|word| before(line, word));
         assert_eq!(counts, [31, 2, 4]);
         assert_eq!(before("nothing", " passed"), 0);
+    }
+
+    #[test]
+    fn the_slowest_steps_come_first() {
+        let ended = ["a", "b", "c", "d", "e", "f"]
+            .iter()
+            .zip([3, 1, 9, 4, 0, 5]);
+        let ended: Vec<_> = ended.map(|(name, s)| (*name, Step::Passed, s)).collect();
+        assert_eq!(slowest(&ended), "c 9 s, f 5 s, d 4 s, a 3 s, b 1 s");
     }
 }

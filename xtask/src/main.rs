@@ -15,6 +15,7 @@ mod conformance;
 mod golden;
 mod run;
 mod sanitize;
+mod soak;
 mod stores;
 mod tidy;
 
@@ -40,6 +41,8 @@ enum Command {
     Tidy(tidy::Options),
     /// Runs a benchmark and prints what ours takes beside its peers.
     Bench(bench::Options),
+    /// Searches and writes at random beside a model of who may read what.
+    Soak(soak::Options),
     /// Starts, lists and ends real servers for tests.
     Stores(stores::Options),
     /// Runs the tests of what is unsafe, or C, under the address sanitizer and under Miri.
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Golden(options) => golden::run(&options),
         Command::Tidy(options) => tidy::run(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Soak(options) => soak::run(&options),
         Command::Stores(options) => stores::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
         Command::Ci(options) => ci::run(&options),

@@ -222,8 +222,8 @@ impl Database {
             if let Some(place) = &database.place {
                 place.check()?;
             }
-            let committed = transaction.commit();
-            committed.map_err(|error| file::after_failed_commit(connection, error))?;
+            let ended = transaction.commit();
+            ended.map_err(|error| file::after_failed_commit(connection, error))?;
             drop(gate);
             Ok(committed(answer))
         });

@@ -103,7 +103,7 @@ impl Lane {
                 return Err(Finding::new(Verdict::Widens, message));
             }
         }
-        let follows = if updates(can) && n % 2 == 0 {
+        let follows = if updates(can) && n.is_multiple_of(2) {
             self.narrow("few").await?;
             "narrowing"
         } else {
@@ -155,7 +155,7 @@ impl Lane {
     async fn seen(&self) -> Checked<Seen> {
         let mut seen = Seen::default();
         for (group, seen) in ["all", "few"].into_iter().zip(&mut seen) {
-            let scope = Scope::of(&*self.tenant, [group])?;
+            let scope = Scope::of(&self.tenant, [group])?;
             let request = SearchRequest::new("new").top_k(10);
             let answer = self.index.search(&scope, &request).await?;
             let texts = answer.passages.iter().map(|p| p.text.to_string());

@@ -1,6 +1,10 @@
 //! A store that may apply a write after its call was given up: the library looks again, repeats, and
 //! says so where it cannot be sure.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod support;
 

@@ -179,7 +179,7 @@ impl CheckedCollection {
                 .map_err(|e| self.of_a_repeat(first_time.is_some(), operation, e))?;
             let answered = *first_time.get_or_insert(answered);
             let (late, alone) = (self.late_writes(), self.writes_alone());
-            if !late && !(alone && self.capabilities().scan) {
+            if !(late || alone && self.capabilities().scan) {
                 return Ok(answered);
             }
             let (mut there, mut unchanged) = (0, 0_usize);

@@ -41,9 +41,10 @@ pub struct Capabilities {
     pub count: Option<Counting>,
     /// Which writers are ordered.
     pub writers: Writers,
-    /// Whether the server may still apply a write whose call was given up. Where it may, the library
-    /// scans behind its replaces, narrowings and removals, and repeats them; it refuses them where
-    /// there is no scan.
+    /// Whether the server may still apply a write whose call was given up. It never does so behind a
+    /// later write that returned: with [`Writers::AllProcesses`] the store orders the two by its locks;
+    /// with [`Writers::OneProcess`] the library scans after its replaces, narrowings and removals, and
+    /// repeats them. It refuses them where there is no scan.
     pub late_writes: bool,
     /// When a plain upsert is seen by readers.
     pub visible: Visible,

@@ -5,11 +5,11 @@
 //! counted before its turn ends. Where other processes write too, what is there afterwards may be
 //! theirs, and the adapter looks inside its own lock.
 //!
-//! A store of late writes may apply one that was given up after a later write returned. There each
-//! write of the library scans what it was about before it answers, and is repeated where something
-//! else is there. What was put there meanwhile by another process is taken for a late write: a
-//! narrowing or a removal that has not returned yet may come behind it. A replace asks again whether
-//! it still stands, so that it undoes no narrowing of others.
+//! A store of late writes may apply one that was given up after a later write returned. Where this
+//! process alone writes, each write of the library scans what it was about before it answers, and is
+//! repeated where something else is there: nobody else could have put it there. Where other processes
+//! write too, it may be theirs, and repeating would undo a write that returned; there the adapter
+//! orders the late write before the later one by the lock that both take.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -178,8 +178,7 @@ impl CheckedCollection {
                 .await
                 .map_err(|e| self.of_a_repeat(first_time.is_some(), operation, e))?;
             let answered = *first_time.get_or_insert(answered);
-            let (late, alone) = (self.late_writes(), self.writes_alone());
-            if !(late || alone && self.capabilities().scan) {
+            if !self.writes_alone() || !self.capabilities().scan {
                 return Ok(answered);
             }
             let (mut there, mut unchanged) = (0, 0_usize);
@@ -190,9 +189,9 @@ impl CheckedCollection {
             .await
             .map_err(|e| self.unverified(operation, e))?;
             if unchanged == 0 {
-                return Ok(if alone { Count::Exact(there) } else { answered });
+                return Ok(Count::Exact(there));
             }
-            if !late {
+            if !self.late_writes() {
                 let contract = format!(
                     "the update answered {answered}, and {unchanged} records are unchanged"
                 );
@@ -202,8 +201,9 @@ impl CheckedCollection {
         Err(self.not_sure(operation))
     }
 
+    /// Whether a write that was given up may land behind a later one, by nobody's lock but ours.
     fn late_writes(&self) -> bool {
-        self.capabilities().late_writes
+        self.capabilities().late_writes && self.writes_alone()
     }
 
     fn tries(&self) -> u32 {

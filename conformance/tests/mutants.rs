@@ -122,6 +122,8 @@ async fn kept_suite(fault: Option<Fault>, one_process: bool) -> Suite {
 /// proxy or with a wrong secret.
 struct Remote {
     server: RemoteServer,
+    /// Another one, to be crashed.
+    crashable: RemoteServer,
     fault: Option<Fault>,
 }
 
@@ -173,16 +175,16 @@ impl Server for Remote {
 impl CrashableServer for Remote {
     async fn open(&self) -> Result<Arc<dyn VectorStore>> {
         let patience = Duration::from_secs(10);
-        let client = self.server.client();
+        let client = self.crashable.client();
         Ok(Arc::new(client.through(
-            self.server.address(),
+            self.crashable.address(),
             patience,
             self.fault,
         )))
     }
 
     async fn crash(&self, _: u32) -> Result<()> {
-        self.server.crash().await;
+        self.crashable.crash().await;
         Ok(())
     }
 }
@@ -190,7 +192,13 @@ impl CrashableServer for Remote {
 async fn remote_suite(fault: Option<Fault>) -> Suite {
     let memory = Arc::new(MemoryStore::new());
     let server = RemoteServer::begin(memory, fault).await.unwrap();
-    let store = Remote { server, fault };
+    let memory = Arc::new(MemoryStore::new());
+    let crashable = RemoteServer::begin(memory, fault).await.unwrap();
+    let store = Remote {
+        server,
+        crashable,
+        fault,
+    };
     let selection = Selection::default();
     Suite::new(Arc::new(store), KnownGaps::default(), &selection, 1)
         .await

@@ -196,10 +196,11 @@ impl Wire {
             return Err(StoreError::new(operation, ErrorKind::Invalid(why)));
         }
         let number = self.lay(job);
-        let _withdrawn = Withdraws {
+        // One that takes late answers lets them come.
+        let _withdrawn = (!self.has(Fault::TakesLateAnswers)).then_some(Withdraws {
             desk: &self.desk,
             number,
-        };
+        });
         let mut lines = before.to_vec();
         lines.push(format!("{how} {number}"));
         let talk = self.says(operation, &lines, transaction);

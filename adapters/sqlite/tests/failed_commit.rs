@@ -4,7 +4,6 @@
 //! is there: once where that is a file, and always where it is a folder.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

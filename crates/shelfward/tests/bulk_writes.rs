@@ -54,10 +54,11 @@ async fn seen(collection: &dyn Collection, kind: &str) -> (BTreeSet<i64>, usize)
     let (near, worded) = collection.search_both(&near, &worded).await.unwrap();
     assert_eq!(near.hits.len(), worded.hits.len());
     let versions = near.hits.iter().chain(&worded.hits);
-    let versions = versions.map(|hit| match hit.metadata.get("version") {
-        Some(Value::Scalar(Scalar::Integer(version))) => *version,
-        other => panic!("{other:?}"),
-    });
+    let version = |value: &Value| match value {
+        Value::Scalar(Scalar::Integer(version)) => Some(*version),
+        _ => None,
+    };
+    let versions = versions.map(|hit| hit.metadata.get("version").and_then(version).unwrap());
     (versions.collect(), near.hits.len())
 }
 

@@ -98,7 +98,9 @@ impl SqliteCollection {
             Ok((answer, shared.cache.prepare(&view, changed, &spec)?))
         };
         let committed = |(answer, prepared): (T, Option<Prepared>)| {
-            prepared.map(Prepared::publish);
+            if let Some(prepared) = prepared {
+                prepared.publish();
+            }
             answer
         };
         self.database.write_then(call, job, committed).await

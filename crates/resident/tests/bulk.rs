@@ -38,7 +38,7 @@ fn metadata((tenant, _): (bool, u16), group: u8) -> Arc<Metadata> {
 fn record(at: (bool, u16), seed: u8) -> Record {
     let mut record = Record::new(key(at), [f32::from(seed % 5), f32::from(at.1 % 7)]);
     record.metadata = metadata(at, seed);
-    if seed % 11 > 0 {
+    if !seed.is_multiple_of(11) {
         let text = format!(
             "all w{} v{} n{} {}",
             seed % 9,

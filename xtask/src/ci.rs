@@ -88,9 +88,9 @@ const STEPS: [(&str, Run); 15] = [
     }),
     ("stores: postgres", start_postgres),
     ("tests", tests),
-    ("soak", |_| match soak::run(&soak::Options::one_minute()) {
-        Ended::Well => Step::Passed,
-        _ => Step::Failed("see its violations and its seed above".to_owned()),
+    ("soak", |_| match soak::one_minute() {
+        Ok(mut soak) => passes(&mut soak),
+        Err(why) => Step::Failed(why),
     }),
     ("features", |_| features()),
     ("example: quickstart", |_| example("library_quickstart")),

@@ -1,5 +1,5 @@
-use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
 
 use clap::Args;
 
@@ -27,26 +27,20 @@ pub(crate) struct Options {
     update_docs: bool,
 }
 
-impl Options {
-    /// Every store, for a minute.
-    pub(crate) fn one_minute() -> Self {
-        Self {
-            stores: Vec::new(),
-            minutes: 1.0,
-            seed: None,
-            json: false,
-            update_docs: false,
-        }
-    }
-}
-
 /// The page that `--update-docs` writes to.
 const PAGE: &str = "docs/reliability.md";
 
 /// Passes the work to the package that links the stores, which this one does not.
 pub(crate) fn run(options: &Options) -> Ended {
-    match soak(options) {
-        Ok(ended) => ended,
+    let soaked = command(options).and_then(|mut command| {
+        if options.update_docs {
+            return update(&mut command);
+        }
+        // In the place of this process, so that Ctrl-C reaches that one alone, which ends well.
+        Err(command.exec().to_string())
+    });
+    match soaked {
+        Ok(()) => Ended::Well,
         Err(why) => {
             eprintln!("{why}");
             Ended::Badly
@@ -54,7 +48,18 @@ pub(crate) fn run(options: &Options) -> Ended {
     }
 }
 
-fn soak(options: &Options) -> Result<Ended, String> {
+/// Every store for a minute, as a step of `cargo xtask ci`.
+pub(crate) fn one_minute() -> Result<Command, String> {
+    command(&Options {
+        stores: Vec::new(),
+        minutes: 1.0,
+        seed: None,
+        json: false,
+        update_docs: false,
+    })
+}
+
+fn command(options: &Options) -> Result<Command, String> {
     let mut command = cargo();
     command.args(["run", "--quiet", "--package", "soak", "--", "--minutes"]);
     command.arg(options.minutes.to_string());
@@ -70,26 +75,23 @@ fn soak(options: &Options) -> Result<Ended, String> {
     // It starts a server of its own by this program.
     let this = std::env::current_exe().map_err(|e| e.to_string())?;
     command.env("SHELFWARD_XTASK", this);
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
+    Ok(command)
+}
+
+/// Writes the table of what was found into the page, where all is well.
+fn update(command: &mut Command) -> Result<(), String> {
+    let done = command
+        .stderr(Stdio::inherit())
+        .output()
         .map_err(|e| e.to_string())?;
-    let out = child.stdout.take().map(|out| BufReader::new(out).lines());
-    let mut table = String::new();
-    for line in out.into_iter().flatten().map_while(Result::ok) {
-        println!("{line}");
-        if line.starts_with('|') {
-            table += &format!("{line}\n");
-        }
+    let printed = String::from_utf8_lossy(&done.stdout);
+    print!("{printed}");
+    if !done.status.success() {
+        return Err(format!("the soak ended with {}", done.status));
     }
-    let ended = match child.wait().map_err(|e| e.to_string())?.code() {
-        Some(0) => Ended::Well,
-        Some(2) => Ended::Unusable("no store was soaked".to_owned()),
-        _ => Ended::Badly,
-    };
-    if options.update_docs && matches!(ended, Ended::Well) {
-        write_tables(PAGE, "soak", "cargo xtask soak", &table)?;
-    }
-    Ok(ended)
+    let table: Vec<&str> = printed
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .collect();
+    write_tables(PAGE, "soak", "cargo xtask soak", &table.join("\n"))
 }

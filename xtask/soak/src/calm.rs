@@ -11,7 +11,7 @@ use crate::asked::Asked;
 use crate::busy::{Soak, random_rescope};
 use crate::finding::Kind;
 use crate::judge::TOLERANCE;
-use crate::model::{Now, Outcome};
+use crate::model::Now;
 use crate::op::Op;
 use crate::source::{self, Slot, vector};
 use crate::store;
@@ -25,6 +25,9 @@ const CALLS: usize = 200;
 const GROWTH: usize = 256 << 10;
 /// A growth that is caches' filling ends; a leak goes on for so many rounds.
 const ROUNDS: usize = 4;
+
+/// How often a write that settles what may land late is tried.
+const TRIES: usize = 20;
 
 /// How many of the nearest an approximate store has found.
 #[derive(Default)]
@@ -55,11 +58,13 @@ impl Soak {
         let mut random = self.random();
         let writer = Writer::Here(library.clone());
         for slot in Slot::all() {
+            let mut tries = 0;
             while self.model.may_change_late(slot) {
                 let settled = self
                     .do_op(&writer, Op::Source(slot, random_rescope(&mut random)), None)
                     .await;
-                if !matches!(settled, Outcome::Done(_)) {
+                tries += 1;
+                if tries == TRIES {
                     return Err(format!("{slot} cannot be settled: {settled:?}").into());
                 }
             }

@@ -230,9 +230,8 @@ impl Model {
         let mut source = self.source(slot);
         let quiet = source.running.is_empty();
         let settled = source.history.last().is_some_and(|(time, _)| *time <= from);
-        if quiet && settled && source.now().len() != 1
-            || !source.now().contains(&now) && quiet && settled
-        {
+        let is_new = *source.now() != Possible::from([now]);
+        if quiet && settled && is_new {
             source.log(format!("seen: {now:?}"));
             self.now_possible(&mut source, Possible::from([now]));
         }

@@ -17,7 +17,7 @@ pub(crate) const SOURCES: usize = 24;
 pub(crate) const GROUPS: u32 = 8;
 pub(crate) const TAGS: u32 = 4;
 pub(crate) const FOLDERS: u8 = 3;
-const WIDTH: usize = 16;
+const WIDTH: u8 = 16;
 
 /// Where a source stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -178,7 +178,7 @@ fn hash(text: &str) -> u64 {
 
 /// The random directions of a text's words, summed: texts that share words are near each other.
 pub(crate) fn vector(text: &str) -> Vec<f32> {
-    let mut sum = vec![0.0; WIDTH];
+    let mut sum = vec![0.0; WIDTH.into()];
     for (word, weight) in text
         .split_whitespace()
         .map(|word| (word, 1.0))
@@ -204,7 +204,7 @@ impl Embedder for Words {
     }
 
     fn width(&self) -> u32 {
-        WIDTH as u32
+        WIDTH.into()
     }
 
     async fn embed(&self, _: Role, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {

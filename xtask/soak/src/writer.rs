@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -80,6 +81,8 @@ impl Process {
             .args(["--store", kind.name(), "--write-to", place])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // Ctrl-C ends the soak, which ends it.
+            .process_group(0)
             .spawn()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("a writer without its pipes".into());

@@ -126,9 +126,11 @@ async fn written(tenant: TenantLibrary, write: Write, passages: usize) -> Durati
         Write::Index | Write::Replace => drop(tenant.index_source(source).await.unwrap()),
         Write::Rescope => {
             let scope = ScopeChange::new().groups(["g3"]).unwrap();
-            drop(tenant.set_source_scope(&id, &scope).await.unwrap());
+            let _count = tenant.set_source_scope(&id, &scope).await.unwrap();
         }
-        Write::Remove => drop(tenant.remove_source(&id).await.unwrap()),
+        Write::Remove => {
+            let _count = tenant.remove_source(&id).await.unwrap();
+        }
     }
     begun.elapsed()
 }

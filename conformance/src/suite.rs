@@ -78,6 +78,12 @@ impl Suite {
         cases::all()
     }
 
+    /// Whether every case of a group has to have a server.
+    pub(crate) fn is_of_servers(group: &str) -> bool {
+        let mut cases = cases::all().into_iter();
+        cases.all(|case| case.info().group() != group || case.info().is_of_a_server())
+    }
+
     /// Opens the store and selects cases. What a second process is needed for is not run: that is
     /// had by [`run_tests`](crate::run_tests) alone.
     ///

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use shelfward_core::Capabilities;
 
+use crate::suite::Suite;
 use crate::verdict::Verdict;
 
 pub use html::html;
@@ -174,15 +175,21 @@ impl Report {
         self.cases.iter().filter(|case| !case.as_expected())
     }
 
-    /// The groups of which no case asked the store anything.
+    /// The groups of which no case asked the store anything, but for those that ask servers alone
+    /// beside others that did.
     pub fn silent_groups(&self) -> Vec<&str> {
-        let mut groups = self.groups();
-        groups.retain(|group| {
-            self.cases
-                .iter()
-                .all(|case| case.group != *group || !case.ran())
-        });
-        groups
+        let is_silent = |group: &str| {
+            let mut cases = self.cases.iter();
+            cases.all(|case| case.group != group || !case.ran())
+        };
+        let (mut silent, heard): (Vec<_>, Vec<_>) = self
+            .groups()
+            .into_iter()
+            .partition(|group| is_silent(group));
+        if !heard.is_empty() {
+            silent.retain(|group| !Suite::is_of_servers(group));
+        }
+        silent
     }
 
     /// The groups that were selected, in order.

@@ -185,7 +185,7 @@ async fn a_number_that_another_writer_took_tells_nothing(_: Ground) {
         };
         let crashing = async {
             between.is_cut().await;
-            server.kill();
+            server.kill().await;
             server.start_again().await;
             // Others commit under all numbers that were given before.
             let other = "SELECT pg_current_xact_id()::text::bigint";

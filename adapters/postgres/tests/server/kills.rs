@@ -59,16 +59,31 @@ impl Server {
         self.about[name].as_str().unwrap()
     }
 
-    pub(crate) fn kill(&self) {
-        assert!(kill(self.about["pid"].as_i64().unwrap()));
+    /// Kills whatever server runs on its data, and waits until nobody listens at its address.
+    pub(crate) async fn kill(&self) {
+        let record = std::fs::read_to_string(self.pid_file()).unwrap();
+        assert!(kill(record.lines().next().unwrap().parse().unwrap()));
+        while tokio::net::TcpStream::connect(self.address()).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    fn pid_file(&self) -> String {
+        format!("{}/postmaster.pid", self.text("data"))
+    }
+
+    fn address(&self) -> &str {
+        let address = self.text("url").rsplit('@').next().unwrap();
+        address.split('/').next().unwrap()
     }
 
     /// Starts it on the same data, as soon as the processes of the killed one have ended.
     pub(crate) async fn start_again(&mut self) {
-        let address = self.text("url").rsplit('@').next().unwrap();
-        let address = address.split('/').next().unwrap().to_owned();
         let begun = Instant::now();
-        while tokio::net::TcpStream::connect(&address).await.is_err() {
+        while tokio::net::TcpStream::connect(self.address())
+            .await
+            .is_err()
+        {
             assert!(
                 begun.elapsed() < Duration::from_secs(30),
                 "it does not start again"
@@ -76,7 +91,7 @@ impl Server {
             let ended =
                 (self.again.as_mut()).is_none_or(|child| child.try_wait().unwrap().is_some());
             if ended {
-                let _ = std::fs::remove_file(format!("{}/postmaster.pid", self.text("data")));
+                let _ = std::fs::remove_file(self.pid_file());
                 let program = format!("{}/postgres", self.text("bin"));
                 let mut words = self.about["run_as"].as_array().unwrap().iter();
                 let mut words: Vec<&str> =
@@ -132,7 +147,7 @@ async fn killed_under_load_it_answers_rightly_and_comes_back(_: Ground) {
     }
     let writer = tokio::spawn(writing(collection.clone(), stop.clone()));
     tokio::time::sleep(Duration::from_millis(700)).await;
-    server.kill();
+    server.kill().await;
     tokio::time::sleep(Duration::from_millis(700)).await;
     server.start_again().await;
     // On the handles of before.

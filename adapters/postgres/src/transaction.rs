@@ -257,6 +257,11 @@ impl Server {
         begin.push_str("SET LOCAL enable_seqscan = off;");
         // A cursor of what a write is about is read to its end.
         begin.push_str("SET LOCAL cursor_tuple_fraction = 1;");
+        // What returned is in force also after a crash, whatever was set for everybody.
+        begin.push_str(
+            "SELECT set_config('synchronous_commit', 'local', true) \
+             WHERE current_setting('synchronous_commit') = 'off';",
+        );
         begin.push_str(&statements(&work.locks()));
         begin.push_str(Mark::DRAW);
         let answered = within(

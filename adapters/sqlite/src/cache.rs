@@ -127,7 +127,8 @@ impl Cache {
         }
     }
 
-    /// The turn of bringing the rows up to date. While it is held they do not change.
+    /// The turn of bringing the rows up to date. While it is held nobody else does; a bulk write may
+    /// still [publish](Prepared::publish) those that it made.
     pub(crate) fn turn(&self) -> impl Drop + '_ {
         held(&self.catching_up)
     }
@@ -135,7 +136,6 @@ impl Cache {
     /// Brings the rows to what the transaction sees, in the turn that the caller holds. Readers of
     /// older rows go on but for a small change, which is made in place.
     pub(crate) fn catch_up(&self, view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<InStep<'_>> {
-        let as_of = Change::last(view.entry);
         let base = self.read().current.clone();
         let delta = base.as_ref().map(|base| base.delta(view)).transpose()?;
         if let Some((base, delta)) = base.zip(delta.flatten()) {
@@ -144,20 +144,29 @@ impl Cache {
                     return Ok(self.take_over(next));
                 }
             } else {
+                let since = base.as_of;
                 // Or they would be cloned.
                 drop(base);
-                let mut held = self.write();
-                // Taken out meanwhile, so that a panic leaves none rather than half.
-                let taken = held.current.take();
-                if let Some(next) = taken.and_then(|taken| taken.with(&delta, view)) {
-                    held.current = Some(next);
-                    let held = RwLockWriteGuard::downgrade(held);
-                    return Ok(InStep { held, as_of });
+                if let Some(in_step) = self.change_in_place(since, &delta, view) {
+                    return Ok(in_step);
                 }
             }
         }
         // Whatever does not fit together is read anew, and every checksum is looked at.
         Ok(self.take_over(load(view, spec)?))
+    }
+
+    /// Lays a delta on the rows that it was read for; `None` where others are held by now, or it does
+    /// not make them what the transaction sees.
+    fn change_in_place(&self, since: Change, delta: &Delta, view: &View<'_>) -> Option<InStep<'_>> {
+        let mut held = self.write();
+        // Taken out meanwhile, so that a panic leaves none rather than half.
+        let taken = held.current.take_if(|current| current.as_of == since)?;
+        let next = taken.with(delta, view)?;
+        let as_of = next.as_of;
+        held.current = Some(next);
+        let held = RwLockWriteGuard::downgrade(held);
+        Some(InStep { held, as_of })
     }
 
     fn take_over(&self, next: Resident) -> InStep<'_> {
@@ -205,9 +214,13 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Makes them those that are held: the write is committed.
+    /// Makes them those that are held: the write is committed. Rows of a later change stay.
     pub(crate) fn publish(self) {
         let mut held = self.cache.write();
+        let number = self.as_of.number;
+        if (held.current.as_ref()).is_some_and(|current| current.as_of.number > number) {
+            return;
+        }
         if let Some(next) = held.next.take_if(|next| next.as_of == self.as_of) {
             let old = held.current.replace(next);
             drop(held);
@@ -402,6 +415,55 @@ mod tests {
             .unwrap()
             .unwrap();
         assert_eq!((since.removed.len(), since.put.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_delta_is_laid_on_no_other_rows_than_those_it_was_read_for() {
+        let connection = store();
+        let version = |text: &str| (0..10).map(|n| record(n, text)).collect::<Vec<_>>();
+        change(&connection, |w| w.upsert(&version("one")));
+        let cache = Cache::default();
+        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        let first = Change::last(&entry(&connection));
+        change(&connection, |w| w.upsert(&version("two")[..3]));
+        let second = entry(&connection);
+        let of_second = with_view(&connection, |view| delta(view, 1, 100))
+            .unwrap()
+            .unwrap();
+        // A later change is published between the delta that was read and its being laid on the rows.
+        change(&connection, |w| w.upsert(&version("three")));
+        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        let third = Change::last(&entry(&connection));
+        let view = View {
+            connection: &connection,
+            entry: &second,
+            spec: &spec(),
+        };
+        assert!(cache.change_in_place(first, &of_second, &view).is_none());
+        assert!(cache.read().as_of(third).is_some(), "the later rows stay");
+        assert!(matches!(cache.standing(&view), Standing::Ahead));
+    }
+
+    #[test]
+    fn rows_that_are_published_late_replace_no_later_ones() {
+        let connection = store();
+        change(&connection, |w| w.upsert(&[record(0, "one")]));
+        let cache = Arc::new(Cache::default());
+        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        let many: Vec<_> = (0..3_000).map(|n| record(n, "two")).collect();
+        change(&connection, |w| w.upsert(&many));
+        let prepared = with_view(&connection, |view| cache.prepare(view, 3_000, &spec()))
+            .unwrap()
+            .unwrap();
+        let committed = Change::last(&entry(&connection));
+        assert!(cache.read().as_of(committed).is_some());
+        // A write of another process, and a search that sees it, come before it is published.
+        change(&connection, |w| w.upsert(&[record(1, "three")]));
+        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        let later = Change::last(&entry(&connection));
+        prepared.publish();
+        let held = cache.read();
+        assert!(held.as_of(later).is_some() && held.as_of(committed).is_none());
     }
 
     #[test]

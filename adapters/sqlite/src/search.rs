@@ -16,6 +16,10 @@ use crate::schema::Entry;
 use crate::shared::Shared;
 use crate::writes::current;
 
+/// How often a search looks whether the rows in memory are what its transaction sees, before rows that
+/// are newer are given up for those that it sees.
+const ATTEMPTS: usize = 4;
+
 /// Searches all legs in one snapshot.
 pub(crate) fn search(
     reading: &mut Reading<'_>,
@@ -24,11 +28,12 @@ pub(crate) fn search(
     generation: i64,
     legs: &[Leg],
 ) -> Job<Vec<Found>> {
-    // As it comes; where that does not do, in the turn of those who bring the rows up to date, where
-    // nobody can go ahead of a transaction that begins.
-    for in_turn in [false, true] {
-        let turn = in_turn.then(|| shared.cache.turn());
-        if in_turn {
+    // As it comes; where that does not do, in the turn of those who bring the rows up to date. There,
+    // rows are newer than a transaction that begins only where a bulk write published them meanwhile,
+    // or where the file went back.
+    for attempt in 0..ATTEMPTS {
+        let turn = (attempt > 0).then(|| shared.cache.turn());
+        if attempt > 0 {
             reading.again()?;
         }
         let connection = reading.connection;
@@ -41,7 +46,8 @@ pub(crate) fn search(
         };
         let in_step = match shared.cache.standing(&view) {
             Standing::InStep(in_step) => in_step,
-            _ if in_turn => shared.cache.catch_up(&view, &spec)?,
+            Standing::Ahead if attempt + 1 < ATTEMPTS => continue,
+            _ if attempt > 0 => shared.cache.catch_up(&view, &spec)?,
             _ => continue,
         };
         drop(turn);

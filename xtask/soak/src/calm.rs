@@ -13,7 +13,7 @@ use crate::finding::Kind;
 use crate::judge::TOLERANCE;
 use crate::model::Now;
 use crate::op::Op;
-use crate::source::{self, Slot, vector};
+use crate::source::{self, Slot, cosine, vector};
 use crate::store;
 use crate::writer::Writer;
 
@@ -236,16 +236,6 @@ fn nearest(asked: &Asked, known: &Known) -> HashMap<String, f64> {
         })
         .map(|(id, text)| (id, cosine(&query, &vector(&text))))
         .collect()
-}
-
-fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    let dot = |a: &[f32], b: &[f32]| -> f64 {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| f64::from(*a) * f64::from(*b))
-            .sum()
-    };
-    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
 /// Best first.

@@ -7,7 +7,9 @@ use shelfward::library::{FoundPassage, LegPlace, Mode, Ran, SearchAnswer};
 use crate::asked::Asked;
 use crate::finding::{Findings, Kind};
 use crate::model::{Model, Possible, Reading};
-use crate::source::{Slot, State, folder_name, names, passages, tenant_name, text, year};
+use crate::source::{
+    Slot, State, cosine, folder_name, names, passages, tenant_name, text, vector, year,
+};
 
 /// What a read is judged with.
 #[derive(Clone, Copy)]
@@ -246,6 +248,13 @@ fn ranking_problem(asked: &Asked, answer: &SearchAnswer) -> Option<String> {
                 "{id} scores {} by {:?}",
                 passage.score, passage.legs
             ));
+        }
+        // The score is that of the text it stands beside, not of one before or after it.
+        let of_text = cosine(&vector(&asked.query), &vector(&passage.text));
+        if let Some(score) = passage.legs.dense.and_then(|place| place.score)
+            && (score - of_text).abs() > TOLERANCE
+        {
+            return Some(format!("{id} has the cosine {score}, its text {of_text}"));
         }
         if passage.legs.lexical.is_some() && !asked.finds(&passage.text) {
             return Some(format!("{id} {:?} is found by words", passage.text));

@@ -193,6 +193,17 @@ pub(crate) fn vector(text: &str) -> Vec<f32> {
 
 struct Words;
 
+/// How near two vectors are.
+pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| -> f64 {
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+            .sum()
+    };
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
 pub(crate) fn embedder() -> Arc<dyn Embedder> {
     Arc::new(Words)
 }

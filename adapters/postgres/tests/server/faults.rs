@@ -24,6 +24,7 @@ tests!(
     a_search_given_up_leaves_its_connection,
     a_pool_of_ones_own_stays_open,
     a_role_that_is_read_only_by_default,
+    a_role_whose_commits_are_not_waited_for,
     a_writer_that_fell_silent_lets_go,
     making_a_collection_over_a_silent_network_ends,
     what_was_given_up_holds_no_connection,
@@ -188,6 +189,26 @@ async fn a_search_dropped_outside_its_runtime(ground: Ground) {
         .await
         .unwrap();
     assert_eq!(found.unwrap(), 3);
+}
+
+/// What returned would be lost by a crash of the server.
+async fn a_role_whose_commits_are_not_waited_for(ground: Ground) {
+    ground.store().await.ensure(&spec("c")).await.unwrap();
+    let (role, schema) = (ground.name(), ground.schema());
+    let sql = format!(
+        "CREATE ROLE {role} LOGIN PASSWORD 'of-the-role'; GRANT USAGE ON SCHEMA {schema} TO {role}; \
+         GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {role}; \
+         ALTER ROLE {role} SET synchronous_commit = off; \
+         CREATE FUNCTION {schema}.is_waited_for() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         ASSERT current_setting('synchronous_commit') <> 'off'; RETURN NULL; END $$; \
+         CREATE TRIGGER is_waited_for AFTER INSERT ON {schema}.shelfward_c \
+         EXECUTE FUNCTION {schema}.is_waited_for()"
+    );
+    ground.sql(&sql).await;
+    let store = Ground::store_at(&ground.url_by_role("manage_schema=false")).await;
+    let collection = store.ensure(&spec("c")).await.unwrap();
+    collection.upsert(&source("t", "a", 2, 1)).await.unwrap();
+    store.close().await.unwrap();
 }
 
 async fn a_role_that_is_read_only_by_default(ground: Ground) {

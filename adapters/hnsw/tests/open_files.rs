@@ -1,6 +1,7 @@
 //! A process that may open no more files is told so. The test runs itself with a low limit.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 

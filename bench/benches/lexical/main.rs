@@ -16,11 +16,12 @@ use shelfward_bench::report::Report;
 const TOP_K: usize = 10;
 
 /// What is measured, in the order of the table.
-const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 9] = [
+const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 10] = [
     ("any", rows::search::any),
     ("all", rows::search::all),
     ("prefix", rows::search::prefix),
     ("build", rows::build::build),
+    ("replace", rows::build::replace),
     ("bytes", rows::build::bytes),
     ("saved", rows::saved::saved),
     ("sqlite", rows::sqlite::sqlite),

@@ -21,13 +21,17 @@ pub(crate) fn by_id(documents: &[String]) -> LexicalIndex {
 /// Documents by number.
 pub(crate) fn by_number(documents: &[String]) -> InvertedIndex {
     let mut index = InvertedIndex::new(Bm25::default());
+    add_all(&mut index, documents);
+    index.shrink_to_fit();
+    index
+}
+
+pub(crate) fn add_all(index: &mut InvertedIndex, documents: &[String]) {
     for document in documents {
         index
             .add(|each| WordRule::Unicode.for_each_word(document, each))
             .unwrap();
     }
-    index.shrink_to_fit();
-    index
 }
 
 /// The answers must be those of the plain formula. Answers how many were compared.

@@ -27,7 +27,7 @@ pub(crate) const SHARES: [(&str, usize); 5] = [
 
 /// Whether a group may see a passage.
 pub(crate) fn may_see(every: usize, passage: usize) -> bool {
-    (passage / PASSAGES) % every == 0
+    (passage / PASSAGES).is_multiple_of(every)
 }
 
 /// A library in a table.

@@ -4,7 +4,7 @@ use shelfward_bench::report::{Figures, Report, Row};
 use shelfward_bench::rounds::{Times, whole};
 
 use super::{FEW_ROUNDS, Run, both};
-use crate::ours::{by_id, by_number};
+use crate::ours::{add_all, by_id, by_number};
 use crate::peers::tantivy::{Ids, NAME, Tantivy};
 
 const BY_NUMBER: &str = "documents by number";
@@ -29,6 +29,26 @@ pub(crate) fn build(run: &Run<'_>, report: &mut Report) {
         let row = Row::times(&format!("build, {what}"), documents.len(), &NAME).goal(0.5);
         report.rows.push(row.measured(both(&times, figures)));
     }
+}
+
+/// All documents replaced at once, beside building an index of them.
+pub(crate) fn replace(run: &Run<'_>, report: &mut Report) {
+    let documents = run.documents.as_slice();
+    let there = by_number(documents);
+    let replaced: &mut dyn FnMut() = &mut || {
+        let mut index = there.clone();
+        index.remove_all((0..index.end()).collect());
+        add_all(&mut index, documents);
+    };
+    let built: &mut dyn FnMut() = &mut || drop(by_number(documents));
+    let times = whole(
+        run.options.rounds.min(FEW_ROUNDS + 2),
+        &mut [("replaced", replaced), ("built", built)],
+    );
+    let figures = |times: &Times| Figures::one(times.p50.as_secs_f64());
+    let what = format!("all replaced at once, {BY_NUMBER}");
+    let row = Row::times(&what, documents.len(), "building it").goal(2.0);
+    report.rows.push(row.measured(both(&times, figures)));
 }
 
 pub(crate) fn bytes(run: &Run<'_>, report: &mut Report) {

@@ -24,11 +24,11 @@ static ALLOCATOR: Checking = Checking::new();
 
 /// Rounds until caches are filled.
 const WARM_UP: usize = 3;
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 5;
 /// Searches, fetches and writes of a round.
 const CALLS: usize = 500;
-/// What may be held more after all rounds than before them, in bytes: 4 for each call.
-const GROWTH: usize = 4 * CALLS * ROUNDS;
+/// What the usual round may hold more than the round before it, in bytes: 4 for each call.
+const GROWTH: usize = 4 * CALLS;
 const SOURCES: usize = 8;
 
 fn main() {
@@ -45,7 +45,8 @@ fn main() {
         ("sqlite_file", at("sqlite")),
         ("sqlite_in_memory", "sqlite::memory:".to_owned()),
         ("hnsw", at("hnsw")),
-        ("postgres", server.unwrap_or_default()),
+        // A second connection is no leak, but a step that could be taken for one.
+        ("postgres", one_connection(&server.unwrap_or_default())),
     ];
     let trials = stores.map(|(name, url)| {
         let trial = Trial::test(format!("{name}_holds_nothing_that_grows"), move || {
@@ -74,13 +75,21 @@ struct Seen {
     wrong: usize,
 }
 
+/// A leak grows in each round; a buffer or a cache that is made larger grows in one. So the growth of
+/// the median round counts.
 fn judged(seen: &Seen) -> Result<(), Failed> {
-    let first = seen.held.first().copied().unwrap_or_default();
-    let last = seen.held.last().copied().unwrap_or_default();
-    if seen.wrong > 0 || last > first + GROWTH {
+    let pairs = seen.held.windows(2);
+    let mut growth: Vec<_> = pairs.map(|two| two[1].saturating_sub(two[0])).collect();
+    growth.sort_unstable();
+    if seen.wrong > 0 || growth[growth.len() / 2] > GROWTH {
         return Err(format!("{seen:?}").into());
     }
     Ok(())
+}
+
+fn one_connection(url: &str) -> String {
+    let before = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{before}max_connections=1")
 }
 
 /// Calls a store in rounds of which each leaves it empty, and does something else beside each call.

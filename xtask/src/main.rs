@@ -37,7 +37,7 @@ enum Command {
     Conformance(conformance::Options),
     /// Runs golden cases: inputs with the answers they must have.
     Golden(golden::Options),
-    /// Checks what the compiler does not: purity, rooms of adapters, forbidden words.
+    /// Checks what the compiler does not: purity, files that must be there, cycles of modules.
     Tidy(tidy::Options),
     /// Runs a benchmark and prints what ours takes beside its peers.
     Bench(bench::Options),

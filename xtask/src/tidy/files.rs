@@ -1,72 +1,9 @@
-//! Adapters have the same rooms, library crates begin alike, and the project has its pages.
+//! Adapters and library crates begin alike, unsafe code is where it may be, and the project has its
+//! pages.
 
 use std::path::{Path, PathBuf};
 
 use super::{Finding, read};
-
-/// The rooms of an adapter. One that a store does not need is left out, never renamed.
-const ROOMS: [&str; 9] = [
-    "lib",
-    "config",
-    "connect",
-    "store",
-    "filter_translation",
-    "record_mapping",
-    "schema",
-    "capabilities",
-    "error",
-];
-
-/// What an adapter may have beside them, each for one idea that the rooms do not name.
-const BESIDE: [(&str, &[&str]); 4] = [
-    // The handle; the rest is in the crate of resident rows.
-    ("memory", &["collection"]),
-    // The handle; the graph and the files have folders.
-    ("hnsw", &["collection"]),
-    // Connections and jobs, what statements bind, reads and writes in transactions, and searches over
-    // rows in memory.
-    (
-        "sqlite",
-        &[
-            "binds",
-            "collection",
-            "database",
-            "file",
-            "place",
-            "shared",
-            "reads",
-            "writes",
-            "cache",
-            "search",
-        ],
-    ),
-    // Connections, transactions and their locks; what the database has and lacks; statements and
-    // what they bind; rows in the forms that the server takes; reads, searches and writes.
-    (
-        "postgres",
-        &[
-            "collection",
-            "definitions",
-            "server",
-            "transaction",
-            "commits",
-            "locks",
-            "extension",
-            "registry",
-            "catalog",
-            "row_level_security",
-            "identifier",
-            "binds",
-            "metadata_json",
-            "words",
-            "copy",
-            "pieces",
-            "reads",
-            "search",
-            "writes",
-        ],
-    ),
-];
 
 const PAGES: [&str; 8] = [
     "README.md",
@@ -151,36 +88,12 @@ fn adapters(files: &[PathBuf]) -> Vec<Finding> {
         .iter()
         .filter(|file| file.starts_with("adapters") && file.ends_with("Cargo.toml"));
     for folder in manifests.filter_map(|file| file.parent()) {
-        let name = folder
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
         for needed in ["README.md", "known_gaps.toml", "tests/conformance.rs"] {
             if !files.contains(&folder.join(needed)) {
                 findings.push(Finding::new(
                     format!("{}:1", folder.join(needed).display()),
                     "is missing; every adapter has it",
                 ));
-            }
-        }
-        let beside = BESIDE
-            .iter()
-            .find(|(adapter, _)| *adapter == name)
-            .map_or(&[][..], |(_, rooms)| rooms);
-        for file in files
-            .iter()
-            .filter(|file| file.parent() == Some(&folder.join("src")))
-        {
-            let room = file
-                .file_stem()
-                .and_then(|room| room.to_str())
-                .unwrap_or_default();
-            if !ROOMS.contains(&room) && !beside.contains(&room) {
-                let what = format!(
-                    "is no room of an adapter; there are {}, and helpers listed in tidy",
-                    ROOMS.join(", ")
-                );
-                findings.push(Finding::new(format!("{}:1", file.display()), what));
             }
         }
     }

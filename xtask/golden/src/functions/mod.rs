@@ -1,64 +1,88 @@
-//! The golden functions that ours has, one module each.
+//! The golden functions that ours has. Inputs are read as types of ours, by serde.
 
-mod bm25_search;
-mod bm25_tokenize;
-mod chunk_turns;
-mod filter_input;
-mod fixed_chunks;
-mod fuzzy_index;
-mod hybrid_searcher;
-mod in_memory_filter;
-mod lexical_index_json;
-mod lexical_index_search;
-mod lexical_parts;
-mod lexical_tokens;
-mod library_index;
-mod postgres_ts_query;
-mod reciprocal_rank_fusion;
-mod snippet_around;
+mod filter;
+mod fusion;
+mod hybrid;
+mod lexical;
+mod library;
+mod passages;
 mod split;
-mod split_by_heading;
-mod split_by_paragraph;
-mod split_documents;
-mod split_fixed_with_overlap;
-mod split_whole_document;
-mod web_search;
-mod within_one_edit;
 
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde_json::{Value, json};
+use shelfward_core::Metadata;
 
-use crate::rule::Function;
+pub(crate) use filter::Words as TsWords;
+
+use crate::rule::{Answer, Function};
 
 /// What ours must pass.
-pub(crate) const FUNCTIONS: [Function; 27] = [
-    lexical_tokens::LEXICAL_TOKENS,
-    chunk_turns::CHUNK_TURNS,
-    snippet_around::SNIPPET_AROUND,
-    split_by_heading::SPLIT_BY_HEADING,
-    split_by_paragraph::SPLIT_BY_PARAGRAPH,
-    split_documents::SPLIT_DOCUMENTS,
-    split_fixed_with_overlap::SPLIT_FIXED_WITH_OVERLAP,
-    split_whole_document::SPLIT_WHOLE_DOCUMENT,
-    fixed_chunks::FIXED_CHUNKS,
-    fixed_chunks::FIXED_CHUNKS_PROPERTIES,
-    hybrid_searcher::HYBRID_SEARCHER,
-    in_memory_filter::IN_MEMORY_FILTER,
-    library_index::LIBRARY_INDEX,
-    reciprocal_rank_fusion::RECIPROCAL_RANK_FUSION,
-    postgres_ts_query::POSTGRES_TS_QUERY,
-    lexical_index_search::LEXICAL_INDEX_SEARCH,
-    lexical_index_json::LEXICAL_INDEX_JSON,
-    bm25_tokenize::BM25_TOKENIZE,
-    bm25_search::BM25_SEARCH,
-    within_one_edit::WITHIN_ONE_EDIT,
-    fuzzy_index::FUZZY_INDEX_SEARCH,
-    fuzzy_index::FUZZY_INDEX_SEED_EXAMPLES,
-    web_search::NORMALIZE_URL,
-    web_search::COMPUTE_RRF,
-    web_search::COMPUTE_WEIGHTED_RRF,
-    web_search::SEMANTIC_DEDUP,
-    web_search::TF_VECTORS,
+pub(crate) static FUNCTIONS: [Function; 27] = [
+    Function::new("lexicalTokens", |input| {
+        typed(input, passages::lexical_tokens)
+    }),
+    Function::new("chunkTurns", |input| typed(input, passages::turns)),
+    Function::new("snippetAround", |input| typed(input, passages::snippet)),
+    Function::new("split_by_heading", |input| typed(input, split::by_heading))
+        .compared_by(split::differences),
+    Function::new("split_by_paragraph", |input| {
+        typed(input, split::by_paragraph)
+    })
+    .compared_by(split::differences),
+    Function::new("split_documents", |input| typed(input, split::by_line)),
+    Function::new("split_fixed_with_overlap", |input| {
+        typed(input, split::fixed_with_overlap)
+    })
+    .compared_by(split::differences),
+    Function::new("split_whole_document", |input| {
+        typed(input, split::whole_document)
+    })
+    .compared_by(split::differences),
+    Function::new("fixed_chunks", |input| typed(input, split::fixed)),
+    Function::new("fixed_chunks_properties", |input| {
+        typed(input, split::fixed_properties)
+    }),
+    Function::new("hybridSearcher", |input| typed(input, hybrid::run))
+        .compared_by(hybrid::differences),
+    Function::new("inMemoryFilter", |input| typed(input, filter::in_memory)),
+    Function::new("libraryIndex", |input| typed(input, library::run))
+        .compared_by(library::differences),
+    // Ties are ordered by id, so the order is compared too.
+    Function::new("reciprocalRankFusion", |input| {
+        typed(input, fusion::reciprocal_rank)
+    }),
+    Function::new("postgresTsQuery", |input| typed(input, filter::ts_query))
+        .compared_by(filter::by_word),
+    Function::new("lexicalIndexSearch", |input| {
+        typed(input, lexical::index_search)
+    })
+    .compared_by(lexical::ranking),
+    Function::new("lexicalIndexJson", |input| {
+        typed(input, lexical::index_json)
+    })
+    .compared_by(lexical::index_json_differences),
+    Function::new("bm25Tokenize", |input| typed(input, lexical::bm25_tokenize)),
+    Function::new("bm25Search", |input| typed(input, lexical::bm25_search))
+        .compared_by(lexical::ranking),
+    Function::new("withinOneEdit", |input| {
+        typed(input, lexical::within_one_edit)
+    }),
+    Function::new("fuzzyIndexSearch", |input| {
+        typed(input, lexical::fuzzy_search)
+    })
+    .compared_by(lexical::fuzzy_ranking),
+    Function::new("fuzzyIndexSeedExamples", |input| {
+        typed(input, lexical::fuzzy_example)
+    })
+    .compared_by(lexical::stated),
+    Function::new("normalizeUrl", |input| typed(input, fusion::normalize)),
+    // Ties stay in the order given, so the order is compared too.
+    Function::new("computeRRF", |input| typed(input, fusion::rrf)),
+    Function::new("computeWeightedRRF", |input| {
+        typed(input, fusion::weighted_rrf)
+    }),
+    Function::new("semanticDedup", |input| typed(input, fusion::dedup)),
+    Function::new("tfVectors", |input| typed(input, fusion::tf_vectors)),
 ];
 
 /// What tells how the originals behave, and is not to be imitated.
@@ -74,31 +98,65 @@ pub(crate) const DESCRIBED: [&str; 9] = [
     "postgresSearch",
 ];
 
-/// Whether something is said here of a function.
-pub(crate) fn is_known(name: &str) -> bool {
-    FUNCTIONS.iter().any(|function| function.name == name) || DESCRIBED.contains(&name)
+/// Runs ours on an input of its type.
+fn typed<I: DeserializeOwned>(input: &Value, run: fn(I) -> Answer) -> Answer {
+    run(read(input)?)
 }
 
-/// A member of an input, read as what ours takes.
-fn read<T: DeserializeOwned>(input: &Value, name: &str) -> Result<T, String> {
-    let member = input.get(name).unwrap_or(&Value::Null);
-    T::deserialize(member).map_err(|e| format!("{name}: {e}"))
+fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    T::deserialize(value).map_err(|e| e.to_string())
 }
 
-fn text_of(input: &Value, name: &str) -> Result<String, String> {
-    read(input, name)
+/// A number of things. JavaScript has no unsigned type: what is below 0 is 0, and a part of one is
+/// none.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole(pub(crate) usize);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        // `as` from a float saturates, which is what is meant here.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "counts are cut and held at 0 on purpose"
+        )]
+        let count = number as usize;
+        Ok(Self(count))
+    }
 }
 
-/// A member as a number of things. JavaScript has no unsigned type: what is below 0 is 0, and a part
-/// of one is none.
-fn count_of(input: &Value, name: &str) -> Option<usize> {
-    let number = input.get(name)?.as_f64()?;
-    // `as` from a float saturates, which is what is meant here.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "counts are cut and held at 0 on purpose"
-    )]
-    let count = number as usize;
-    Some(count)
+/// A number that a case need not give.
+fn or(given: Option<Whole>, usual: usize) -> usize {
+    given.map_or(usual, |given| given.0)
+}
+
+/// Metadata as a caller gives it, who may give none.
+fn metadata(given: &Value) -> Result<Metadata, String> {
+    match given {
+        Value::Null => Ok(Metadata::new()),
+        given => Metadata::from_json(&given.to_string()).map_err(|e| e.to_string()),
+    }
+}
+
+/// An object of those members that there are.
+fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+    let there = members
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(there.collect())
+}
+
+/// Runs what waits for a store.
+fn wait<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.map_err(|e| e.to_string())?;
+    runtime.block_on(work).map_err(|e| e.to_string())
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+/// A member of an object that there is.
+fn some(value: impl serde::Serialize) -> Option<Value> {
+    Some(json!(value))
 }

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::functions::is_known;
-
 /// One file: cases of one function.
 pub(crate) struct GoldenFile {
     /// Where it lies, below the folder that was given; with the function, where the file holds
@@ -34,7 +32,11 @@ pub(crate) enum Expected {
 impl GoldenFile {
     /// Reads a file; nothing comes of one that holds no cases, and one for each function where
     /// its cases name theirs.
-    pub(crate) fn read(root: &Path, path: &Path) -> Result<Vec<Self>, String> {
+    pub(crate) fn read(
+        root: &Path,
+        path: &Path,
+        is_known: fn(&str) -> bool,
+    ) -> Result<Vec<Self>, String> {
         let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
         let file: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
         let Value::Object(mut file) = file else {

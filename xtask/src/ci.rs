@@ -8,7 +8,7 @@ use comfy_table::{Table, presets};
 use tempfile::TempDir;
 
 use crate::conformance::{PAGE, REPORTS, page};
-use crate::run::{cargo, output, root, shared};
+use crate::run::{cargo_with, output, root, shared};
 use crate::stores::{Live, Store};
 use crate::{Ended, golden, soak, tidy};
 
@@ -64,29 +64,14 @@ type Run = fn(&mut State) -> Step;
 const OFF_BY_DEFAULT: &str = "shelfward/postgres";
 
 const STEPS: [(&str, Run); 15] = [
-    ("format", |_| {
-        passes(cargo().args(["fmt", "--all", "--check"]))
-    }),
+    ("format", |_| passes(&mut cargo_with("fmt --all --check"))),
     ("clippy", |_| {
-        passes(cargo().args([
-            "clippy",
-            "--quiet",
-            "--all-targets",
-            "--features",
-            OFF_BY_DEFAULT,
-            "--",
-            "-D",
-            "warnings",
-        ]))
+        let mut clippy = cargo_with("clippy --quiet --all-targets --features");
+        passes(clippy.arg(OFF_BY_DEFAULT).args(["--", "-D", "warnings"]))
     }),
     ("docs", |_| {
-        passes(cargo().env("RUSTDOCFLAGS", "-D warnings").args([
-            "doc",
-            "--quiet",
-            "--no-deps",
-            "--features",
-            OFF_BY_DEFAULT,
-        ]))
+        let mut doc = cargo_with("doc --quiet --no-deps --features");
+        passes(doc.arg(OFF_BY_DEFAULT).env("RUSTDOCFLAGS", "-D warnings"))
     }),
     ("stores: postgres", start_postgres),
     ("tests", tests),
@@ -327,9 +312,9 @@ fn tests(state: &mut State) -> Step {
         Ok(this) => serde_json::json!([this, "timed"]),
         Err(e) => return Step::Failed(e.to_string()),
     };
-    let mut command = cargo();
+    let mut command = cargo_with("test --no-fail-fast --features");
     command
-        .args(["test", "--no-fail-fast", "--features", OFF_BY_DEFAULT])
+        .arg(OFF_BY_DEFAULT)
         .args(["--config", &format!("target.'cfg(all())'.runner={this}")])
         .envs(state.variables())
         .env(REPORTS, reports);
@@ -350,17 +335,9 @@ fn features() -> Step {
         .flat_map(toml::Table::keys)
         .filter(|name| *name != "default");
     for feature in [String::new()].iter().chain(named) {
-        let mut check = cargo();
-        check.args([
-            "check",
-            "--quiet",
-            "--package",
-            "shelfward",
-            "--no-default-features",
-            "--features",
-            feature,
-        ]);
-        if let Step::Failed(why) = quiet(&mut check) {
+        let mut check =
+            cargo_with("check --quiet --package shelfward --no-default-features --features");
+        if let Step::Failed(why) = quiet(check.arg(feature)) {
             return Step::Failed(format!("with the features {feature:?}: {why}"));
         }
     }
@@ -370,14 +347,8 @@ fn features() -> Step {
 /// Runs an example as the tests have built it: with all packages and the same features, nothing is
 /// built again.
 fn example(name: &str) -> Step {
-    quiet(cargo().args([
-        "run",
-        "--quiet",
-        "--features",
-        OFF_BY_DEFAULT,
-        "--example",
-        name,
-    ]))
+    let mut run = cargo_with("run --quiet --features");
+    quiet(run.args([OFF_BY_DEFAULT, "--example", name]))
 }
 
 /// Finds or starts the server that the steps after this one use.
@@ -426,10 +397,10 @@ fn golden_cases() -> Step {
 }
 
 fn deny() -> Step {
-    if output(cargo().args(["deny", "--version"])).is_err() {
+    if output(&mut cargo_with("deny --version")).is_err() {
         return Step::NotRun("cargo-deny is not installed".to_owned());
     }
-    passes(cargo().args(["deny", "check"]))
+    passes(&mut cargo_with("deny check"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 pub(crate) use crate::compare::Difference;
-use crate::compare::whole;
 
 /// What ours answered: a value, or why it refused or failed.
 pub(crate) type Answer = Result<Value, String>;
@@ -40,24 +39,4 @@ pub(crate) enum Ours {
     Refuses,
     Answers,
     Either,
-}
-
-impl Function {
-    /// One whose answer is compared as a whole.
-    pub(crate) const fn new(name: &'static str, run: fn(&Value) -> Answer) -> Self {
-        Self {
-            name,
-            run,
-            differences: whole,
-        }
-    }
-
-    /// The same, its answers compared otherwise.
-    pub(crate) const fn compared_by(
-        mut self,
-        differences: fn(&Value, &Value, &Value) -> Vec<Difference>,
-    ) -> Self {
-        self.differences = differences;
-        self
-    }
 }

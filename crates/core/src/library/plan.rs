@@ -1,7 +1,5 @@
 //! From a request and a scope to what the store is asked, and what every hit must pass.
 
-use std::sync::Arc;
-
 use shelfward_text::is_blank;
 
 use super::narrowing::Narrowing;
@@ -13,25 +11,22 @@ use crate::filter::{Filter, FilterError, FilterProblem, Op};
 use crate::metadata::Scalar;
 use crate::scope::Scope;
 
-/// What a search comes to.
-pub(super) enum Plan {
-    /// Nothing can be found; nobody is asked.
-    Nothing,
-    Search {
-        filter: Arc<Filter>,
-        check: ReadCheck,
-    },
+/// What the store is asked for, and what every hit must pass.
+pub(super) struct Plan {
+    pub(super) filter: Filter,
+    pub(super) check: ReadCheck,
 }
 
+/// Plans a search; `None` where nothing can be found, and nobody is asked.
 pub(super) fn plan(
     scope: &Scope,
     request: &SearchRequest,
     ceilings: &Ceilings,
-) -> Result<Plan, LibraryError> {
+) -> Result<Option<Plan>, LibraryError> {
     check_request(request, ceilings)?;
     let branches = branches(request);
     if request.top_k == 0 || branches.is_empty() {
-        return Ok(Plan::Nothing);
+        return Ok(None);
     }
     let mut conditions = scope_conditions(scope);
     let narrowed = branches
@@ -43,13 +38,11 @@ pub(super) fn plan(
         Err(several) => conditions.push(Filter::or(several.into_iter().map(Filter::and).collect())),
     }
     conditions.extend(request.filter.clone());
-    let filter = Filter::and(conditions);
-    ceilings.filter_limits().check(&filter)?;
     let check = ReadCheck::new(scope, branches, request.filter.clone());
-    Ok(Plan::Search {
-        filter: Arc::new(filter),
+    Ok(Some(Plan {
+        filter: Filter::and(conditions),
         check,
-    })
+    }))
 }
 
 fn check_request(request: &SearchRequest, ceilings: &Ceilings) -> Result<(), LibraryError> {

@@ -5,11 +5,10 @@ use std::str::FromStr;
 
 use super::answer::{FoundPassage, Legs};
 use super::own::passage_key;
-use super::plan::{Plan, plan};
+use super::plan::plan;
 use super::{LibraryError, LibraryIndex, SearchRequest};
-use crate::checked::Verdict;
+use crate::collection::Verdict;
 use crate::names::{NameError, SourceId};
-use crate::port::Collection;
 use crate::record::Include;
 use crate::scope::Scope;
 use crate::search::Hit;
@@ -95,19 +94,22 @@ impl LibraryIndex {
         request: &SearchRequest,
         ids: &[PassageId],
     ) -> Result<Vec<Option<FoundPassage>>, LibraryError> {
-        let Plan::Search { filter, check } = plan(scope, request, self.collection.ceilings())?
-        else {
+        let Some(plan) = plan(scope, request, self.collection.ceilings())? else {
             return Ok(vec![None; ids.len()]);
         };
         let key = |id: &PassageId| passage_key(scope.tenant(), &id.source, id.index as usize);
         let keys: Vec<_> = ids.iter().map(key).collect();
-        let records = self.collection.fetch(&keys, &filter, Include::TEXT).await?;
+        let filter = self.collection.plan_filter(&plan.filter)?;
+        let records = self
+            .collection
+            .fetch_planned(&keys, &filter, Include::TEXT)
+            .await?;
         let mut passages: Vec<Option<FoundPassage>> = records
             .into_iter()
             .map(|record| {
                 let record = record?;
                 let hit = Hit::new(record.key, 0.0, record.text, record.metadata);
-                let keeps = check.verdict(&hit) == Verdict::Keep;
+                let keeps = plan.check.verdict(&hit) == Verdict::Keep;
                 keeps.then(|| FoundPassage::new(&hit, 0.0, Legs::default()))
             })
             .collect();

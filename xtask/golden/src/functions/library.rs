@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
+use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::library::{IndexSource, LibrarySpec, Passage, ScopeChange, SearchRequest};
 use shelfward_core::{
     CollectionName, Count, EmbedError, Embedder, Key, LibraryIndex, Role, Scope, SourceId, Store,
-    TenantId, VectorStore, async_trait,
+    TenantId, async_trait,
 };
 use shelfward_memory::{MemoryOptions, MemoryStore};
 

@@ -14,76 +14,51 @@ use shelfward_core::Metadata;
 
 pub(crate) use filter::Words as TsWords;
 
-use crate::rule::{Answer, Function};
+use crate::compare::whole;
+use crate::rule::Function;
 
-/// What ours must pass.
-pub(crate) static FUNCTIONS: [Function; 27] = [
-    Function::new("lexicalTokens", |input| {
-        typed(input, passages::lexical_tokens)
-    }),
-    Function::new("chunkTurns", |input| typed(input, passages::turns)),
-    Function::new("snippetAround", |input| typed(input, passages::snippet)),
-    Function::new("split_by_heading", |input| typed(input, split::by_heading))
-        .compared_by(split::differences),
-    Function::new("split_by_paragraph", |input| {
-        typed(input, split::by_paragraph)
-    })
-    .compared_by(split::differences),
-    Function::new("split_documents", |input| typed(input, split::by_line)),
-    Function::new("split_fixed_with_overlap", |input| {
-        typed(input, split::fixed_with_overlap)
-    })
-    .compared_by(split::differences),
-    Function::new("split_whole_document", |input| {
-        typed(input, split::whole_document)
-    })
-    .compared_by(split::differences),
-    Function::new("fixed_chunks", |input| typed(input, split::fixed)),
-    Function::new("fixed_chunks_properties", |input| {
-        typed(input, split::fixed_properties)
-    }),
-    Function::new("hybridSearcher", |input| typed(input, hybrid::run))
-        .compared_by(hybrid::differences),
-    Function::new("inMemoryFilter", |input| typed(input, filter::in_memory)),
-    Function::new("libraryIndex", |input| typed(input, library::run))
-        .compared_by(library::differences),
-    // Ties are ordered by id, so the order is compared too.
-    Function::new("reciprocalRankFusion", |input| {
-        typed(input, fusion::reciprocal_rank)
-    }),
-    Function::new("postgresTsQuery", |input| typed(input, filter::ts_query))
-        .compared_by(filter::by_word),
-    Function::new("lexicalIndexSearch", |input| {
-        typed(input, lexical::index_search)
-    })
-    .compared_by(lexical::ranking),
-    Function::new("lexicalIndexJson", |input| {
-        typed(input, lexical::index_json)
-    })
-    .compared_by(lexical::index_json_differences),
-    Function::new("bm25Tokenize", |input| typed(input, lexical::bm25_tokenize)),
-    Function::new("bm25Search", |input| typed(input, lexical::bm25_search))
-        .compared_by(lexical::ranking),
-    Function::new("withinOneEdit", |input| {
-        typed(input, lexical::within_one_edit)
-    }),
-    Function::new("fuzzyIndexSearch", |input| {
-        typed(input, lexical::fuzzy_search)
-    })
-    .compared_by(lexical::fuzzy_ranking),
-    Function::new("fuzzyIndexSeedExamples", |input| {
-        typed(input, lexical::fuzzy_example)
-    })
-    .compared_by(lexical::stated),
-    Function::new("normalizeUrl", |input| typed(input, fusion::normalize)),
-    // Ties stay in the order given, so the order is compared too.
-    Function::new("computeRRF", |input| typed(input, fusion::rrf)),
-    Function::new("computeWeightedRRF", |input| {
-        typed(input, fusion::weighted_rrf)
-    }),
-    Function::new("semanticDedup", |input| typed(input, fusion::dedup)),
-    Function::new("tfVectors", |input| typed(input, fusion::tf_vectors)),
-];
+/// Functions by their names in the cases, each run on an input of its type, with what compares its
+/// answers.
+macro_rules! functions {
+    ($($name:literal: $run:path, $differences:path;)*) => {
+        [$(Function {
+            name: $name,
+            run: |input| $run(read(input)?),
+            differences: $differences,
+        }),*]
+    };
+}
+
+/// What ours must pass. Where the whole answer is compared, so is the order of ties.
+pub(crate) static FUNCTIONS: [Function; 27] = functions! {
+    "lexicalTokens": passages::lexical_tokens, whole;
+    "chunkTurns": passages::turns, whole;
+    "snippetAround": passages::snippet, whole;
+    "split_by_heading": split::by_heading, split::differences;
+    "split_by_paragraph": split::by_paragraph, split::differences;
+    "split_documents": split::by_line, whole;
+    "split_fixed_with_overlap": split::fixed_with_overlap, split::differences;
+    "split_whole_document": split::whole_document, split::differences;
+    "fixed_chunks": split::fixed, whole;
+    "fixed_chunks_properties": split::fixed_properties, whole;
+    "hybridSearcher": hybrid::run, hybrid::differences;
+    "inMemoryFilter": filter::in_memory, whole;
+    "libraryIndex": library::run, library::differences;
+    "reciprocalRankFusion": fusion::reciprocal_rank, whole;
+    "postgresTsQuery": filter::ts_query, filter::by_word;
+    "lexicalIndexSearch": lexical::index_search, lexical::ranking;
+    "lexicalIndexJson": lexical::index_json, lexical::index_json_differences;
+    "bm25Tokenize": lexical::bm25_tokenize, whole;
+    "bm25Search": lexical::bm25_search, lexical::ranking;
+    "withinOneEdit": lexical::within_one_edit, whole;
+    "fuzzyIndexSearch": lexical::fuzzy_search, lexical::fuzzy_ranking;
+    "fuzzyIndexSeedExamples": lexical::fuzzy_example, lexical::stated;
+    "normalizeUrl": fusion::normalize, whole;
+    "computeRRF": fusion::rrf, whole;
+    "computeWeightedRRF": fusion::weighted_rrf, whole;
+    "semanticDedup": fusion::dedup, whole;
+    "tfVectors": fusion::tf_vectors, whole;
+};
 
 /// What tells how the originals behave, and is not to be imitated.
 pub(crate) const DESCRIBED: [&str; 9] = [
@@ -97,11 +72,6 @@ pub(crate) const DESCRIBED: [&str; 9] = [
     "postgresFilterSql",
     "postgresSearch",
 ];
-
-/// Runs ours on an input of its type.
-fn typed<I: DeserializeOwned>(input: &Value, run: fn(I) -> Answer) -> Answer {
-    run(read(input)?)
-}
 
 fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     T::deserialize(value).map_err(|e| e.to_string())

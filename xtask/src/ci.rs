@@ -262,9 +262,15 @@ pub(crate) struct Timed {
 /// Has a program of tests tell how long each takes. The standard one can, but says that the option may
 /// change; of any other, the time of all its tests is told.
 pub(crate) fn timed(options: &Timed) -> Ended {
+    // The samples of the documentation, which rustdoc builds elsewhere, are run as they are.
+    let is_of_cargo = options
+        .program
+        .parent()
+        .is_some_and(|folder| folder.ends_with("deps"));
     // Looked for in the program: asked for its help, one with a runner of its own may begin its work.
     let mut grep = Command::new("grep");
-    let tells = output(grep.args(["-qF", "report-time"]).arg(&options.program)).is_ok();
+    let tells =
+        is_of_cargo && output(grep.args(["-qF", "report-time"]).arg(&options.program)).is_ok();
     let mut command = Command::new(&options.program);
     command.args(&options.arguments);
     if tells {
@@ -274,7 +280,7 @@ pub(crate) fn timed(options: &Timed) -> Ended {
     }
     let begun = Instant::now();
     let status = command.status();
-    if !tells {
+    if is_of_cargo && !tells {
         // `target/debug/deps/server-0123456789abcdef`
         let program = options
             .program

@@ -419,7 +419,7 @@ pub(crate) static DEVIATIONS: [Deviation; 46] = [
         name: "empty-names",
         why: "an empty source id, kind or access group is refused; there it is not looked at",
         ours: Ours::Either,
-        applies: |input, at| since(input, at, |step| has_empty_name(step)),
+        applies: |input, at| since(input, at, has_empty_name),
     },
     Deviation {
         of: &["libraryIndex"],

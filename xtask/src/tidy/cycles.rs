@@ -105,54 +105,42 @@ fn own_path(file: &Path) -> Vec<&str> {
 
 /// The paths that begin with `crate` or `super`, each whole: `use crate::{a, b::c};` has two.
 fn used(text: &str) -> Vec<Vec<String>> {
-    let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let tests = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
     let mut paths = Vec::new();
-    for part in ["use crate::", "use super::"] {
-        for (at, _) in code.match_indices(part) {
-            let line = code.get(..at).and_then(|before| before.rsplit('\n').next());
-            let tree = code
-                .get(at + "use ".len()..)
-                .and_then(|rest| rest.split(';').next());
-            if line.is_some_and(|line| line.is_empty() || line.starts_with("pub")) {
-                let tree: String = tree.unwrap_or_default().split_whitespace().collect();
-                expand(&tree, &mut Vec::new(), &mut paths);
-            }
+    // Also those of `pub(crate) use`.
+    for line in text.get(..tests).unwrap_or_default().split_inclusive(';') {
+        let code = line
+            .rsplit_once("\nuse ")
+            .or_else(|| line.rsplit_once(") use "));
+        let tree = code.map_or(line.trim_start_matches("use "), |(_, tree)| tree);
+        let tree: String = tree.trim_end_matches(';').split_whitespace().collect();
+        if tree.starts_with("crate::") || tree.starts_with("super::") {
+            expand(&tree, &mut paths);
         }
     }
     paths
 }
 
-/// The paths of a tree of `use`, without white space.
-fn expand(tree: &str, above: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
-    let tree = tree.trim_start_matches('{');
-    let (mut depth, mut begin) = (0_usize, 0);
-    for (at, character) in tree.char_indices().chain([(tree.len(), ',')]) {
-        match character {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                let member = tree.get(begin..at).unwrap_or_default();
-                begin = at + 1;
-                let (path, rest) = match member.split_once('{') {
-                    Some((path, rest)) => (path, rest.strip_suffix('}')),
-                    None => (member, None),
-                };
-                let names = path
-                    .split("::")
-                    .filter(|name| !name.is_empty())
-                    .map(str::to_owned);
-                let length = above.len();
-                above.extend(names);
-                match rest {
-                    Some(rest) => expand(rest, above, paths),
-                    None if above.len() > length => paths.push(above.clone()),
-                    None => {}
-                }
-                above.truncate(length);
-            }
-            _ => {}
-        }
-    }
+/// The paths of a tree of `use`: from the innermost braces outwards, each name in them is put behind
+/// what stands before them.
+fn expand(tree: &str, paths: &mut Vec<Vec<String>>) {
+    let inner = tree.rfind('{').and_then(|open| {
+        let (before, rest) = (tree.get(..open)?, tree.get(open + 1..)?);
+        let (names, after) = rest.split_once('}')?;
+        Some((before, names, after))
+    });
+    let Some((before, names, after)) = inner else {
+        paths.extend(
+            tree.split(',')
+                .map(|path| path.split("::").map(str::to_owned).collect()),
+        );
+        return;
+    };
+    let begin = before.rfind(['{', ',']).map_or(0, |at| at + 1);
+    let (before, path) = before.split_at_checked(begin).unwrap_or((before, ""));
+    let names = names.split(',').filter(|name| !name.is_empty());
+    let whole: Vec<_> = names.map(|name| format!("{path}{name}")).collect();
+    expand(&format!("{before}{}{after}", whole.join(",")), paths);
 }
 
 /// The largest set of files each of which leads to each other.

@@ -279,24 +279,18 @@ pub(crate) fn timed(options: &Timed) -> Ended {
             .env("RUSTC_BOOTSTRAP", "1");
     }
     let begun = Instant::now();
-    let status = command.status();
+    if !command.status().is_ok_and(|status| status.success()) {
+        return Ended::Badly;
+    }
     if is_of_cargo && !tells {
         // `target/debug/deps/server-0123456789abcdef`
-        let program = options
-            .program
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy();
+        let program = options.program.file_stem().unwrap_or_default();
+        let program = program.to_string_lossy();
         let name = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
-        println!(
-            "test {name} (all) ... ok <{:.3}s>",
-            begun.elapsed().as_secs_f64()
-        );
+        let seconds = begun.elapsed().as_secs_f64();
+        println!("test {name} (all) ... ok <{seconds:.3}s>");
     }
-    match status {
-        Ok(status) if status.success() => Ended::Well,
-        _ => Ended::Badly,
-    }
+    Ended::Well
 }
 
 /// The number that stands before a word.

@@ -12,12 +12,17 @@ fuzz_target!(|json: &str| {
     let filter = match Filter::from_json(json) {
         Ok(filter) => filter,
         Err(refused) => {
-            assert!(within.is_err(), "narrower limits take what wider ones refuse");
+            assert!(
+                within.is_err(),
+                "narrower limits take what wider ones refuse"
+            );
             assert!(!refused.to_string().is_empty());
             return;
         }
     };
-    FilterLimits::default().check(&filter).expect("it was read within them");
+    FilterLimits::default()
+        .check(&filter)
+        .expect("it was read within them");
     assert_eq!(within.is_ok(), limits.check(&filter).is_ok());
     let printed = filter.to_string();
     let again = Filter::from_json(&printed).expect("what was printed");
@@ -29,5 +34,8 @@ fuzz_target!(|json: &str| {
     }
     let metadata = Metadata::from_json(r#"{"a":1,"b":"b","c":["b","c"],"d":true,"e":0.5}"#);
     let metadata = metadata.expect("plain metadata");
-    assert_eq!(Matcher::new(&filter).matches(&metadata), filter.matches(&metadata));
+    assert_eq!(
+        Matcher::new(&filter).matches(&metadata),
+        filter.matches(&metadata)
+    );
 });

@@ -20,6 +20,12 @@ fuzz_target!(|json: &str| {
     assert_eq!(again, metadata);
     assert_eq!(again.byte_len(), metadata.byte_len());
     assert!(metadata.iter().all(|(key, _)| !key.is_reserved()));
-    assert_eq!(Metadata::from_stored_json(&printed, &spec).as_ref(), Some(&metadata));
-    assert_eq!(serde_json::from_str::<Metadata>(&printed).ok(), Some(metadata));
+    assert_eq!(
+        Metadata::from_stored_json(&printed, &spec).as_ref(),
+        Some(&metadata)
+    );
+    assert_eq!(
+        serde_json::from_str::<Metadata>(&printed).ok(),
+        Some(metadata)
+    );
 });

@@ -11,10 +11,26 @@ use shelfward_core::{
 
 fuzz_target!(|text: &str| {
     let json = serde_json::to_string(text).expect("a text is JSON");
-    same(text, read::<MetadataKey>(&json).map(|key| key.to_string()), MetadataKey::new(text).map(|key| key.to_string()));
-    same(text, read::<Text>(&json).map(|text| text.to_string()), Text::new(text).map(|text| text.to_string()));
-    same(text, read::<SourceId>(&json).map(|id| id.as_str().to_owned()), SourceId::new(text).map(|id| id.as_str().to_owned()));
-    same(text, read::<CollectionName>(&json).map(|name| name.as_str().to_owned()), CollectionName::new(text).map(|name| name.as_str().to_owned()));
+    same(
+        text,
+        read::<MetadataKey>(&json).map(|key| key.to_string()),
+        MetadataKey::new(text).map(|key| key.to_string()),
+    );
+    same(
+        text,
+        read::<Text>(&json).map(|text| text.to_string()),
+        Text::new(text).map(|text| text.to_string()),
+    );
+    same(
+        text,
+        read::<SourceId>(&json).map(|id| id.as_str().to_owned()),
+        SourceId::new(text).map(|id| id.as_str().to_owned()),
+    );
+    same(
+        text,
+        read::<CollectionName>(&json).map(|name| name.as_str().to_owned()),
+        CollectionName::new(text).map(|name| name.as_str().to_owned()),
+    );
     // Who asks is never read from data, so these have no JSON.
     for made in [
         TenantId::new(text).map(|id| id.as_str().to_owned()),

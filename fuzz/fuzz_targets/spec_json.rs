@@ -6,7 +6,12 @@ use libfuzzer_sys::fuzz_target;
 use shelfward_core::{CollectionSpec, Metadata};
 
 /// What a caller may file with a record, of every kind.
-const METADATA: [&str; 4] = ["{}", r#"{"a":"x","b":["x"]}"#, r#"{"a":1,"b":2.5}"#, r#"{"a":true,"b":9e99}"#];
+const METADATA: [&str; 4] = [
+    "{}",
+    r#"{"a":"x","b":["x"]}"#,
+    r#"{"a":1,"b":2.5}"#,
+    r#"{"a":true,"b":9e99}"#,
+];
 
 fuzz_target!(|json: &str| {
     let Ok(spec) = serde_json::from_str::<CollectionSpec>(json) else {
@@ -26,6 +31,9 @@ fuzz_target!(|json: &str| {
     for metadata in METADATA {
         let metadata = Metadata::from_json(metadata).expect("plain metadata");
         let each = |(key, value)| spec.check_value(key, value).is_ok();
-        assert_eq!(spec.check_metadata(&metadata).is_ok(), metadata.iter().all(each));
+        assert_eq!(
+            spec.check_metadata(&metadata).is_ok(),
+            metadata.iter().all(each)
+        );
     }
 });

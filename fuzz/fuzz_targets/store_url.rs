@@ -27,21 +27,52 @@ enum Place<'a> {
     Memory(&'a str),
     Sqlite(Option<&'a str>),
     Hnsw(Option<&'a str>),
-    Postgres { user: &'a str, database: &'a str },
+    Postgres {
+        user: &'a str,
+        database: &'a str,
+    },
 }
 
 const OPTIONS: [&str; 27] = [
-    "create", "read_only", "synchronous", "busy_timeout_ms", "verify_on_open", "max_bytes", "readers",
-    "schema", "table_prefix", "manage_schema", "index", "m", "ef_construction", "ef_search",
-    "text_search", "row_level_security", "max_connections", "connect_timeout_ms",
-    "statement_timeout_ms", "sslmode", "sslcert", "sslkey", "application_name", "host", "user", "", "no",
+    "create",
+    "read_only",
+    "synchronous",
+    "busy_timeout_ms",
+    "verify_on_open",
+    "max_bytes",
+    "readers",
+    "schema",
+    "table_prefix",
+    "manage_schema",
+    "index",
+    "m",
+    "ef_construction",
+    "ef_search",
+    "text_search",
+    "row_level_security",
+    "max_connections",
+    "connect_timeout_ms",
+    "statement_timeout_ms",
+    "sslmode",
+    "sslcert",
+    "sslkey",
+    "application_name",
+    "host",
+    "user",
+    "",
+    "no",
 ];
 
 /// Stands in every URL where a password may, and in no message.
 const SECRET: &str = "hunter2hunter2";
 
-static RUNTIME: LazyLock<Runtime> =
-    LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime"));
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime")
+});
 
 fuzz_target!(|url: Url| {
     let mut text = match url.place {

@@ -1,4 +1,5 @@
-//! Edges of graphemes: what a reader sees as one character is never cut.
+//! Edges of graphemes: what a reader sees as one character is never cut, and what a joiner binds
+//! only where there is nowhere else.
 
 use unicode_segmentation::GraphemeCursor;
 
@@ -46,11 +47,44 @@ pub(crate) fn cut(text: &str, chars: usize) -> usize {
         .char_indices()
         .nth(chars)
         .map_or(text.len(), |(at, _)| at);
-    match edge_before(text, at) {
+    match break_before(text, at) {
         // The first edge behind the first character, should there be no room for that either.
         0 => edge_behind(text, at.max(text.chars().next().map_or(0, char::len_utf8))),
         edge => edge,
     }
+}
+
+/// The last edge at or before `at` that no joiner stands at; any edge where that would be 0.
+pub(crate) fn break_before(text: &str, at: usize) -> usize {
+    let edge = edge_before(text, at);
+    let mut free = edge;
+    while is_joined(text, free) {
+        let last = text.get(..free).and_then(|ahead| ahead.chars().next_back());
+        free = edge_before(text, free - last.map_or(0, char::len_utf8));
+    }
+    if free == 0 { edge } else { free }
+}
+
+/// The first edge at or behind `at` that no joiner stands at.
+pub(crate) fn break_behind(text: &str, at: usize) -> usize {
+    let mut free = edge_behind(text, at);
+    while is_joined(text, free) {
+        let next = text.get(free..).and_then(|behind| behind.chars().next());
+        free = edge_behind(text, free + next.map_or(0, char::len_utf8));
+    }
+    free
+}
+
+/// Whether a joiner binds what stands on both sides of `at`: a zero-width one belongs to the
+/// grapheme ahead of it, and the word goes on behind it.
+fn is_joined(text: &str, at: usize) -> bool {
+    let ahead = text.get(..at).and_then(|ahead| ahead.chars().next_back());
+    let behind = text.get(at..).and_then(|behind| behind.chars().next());
+    let (Some(ahead), Some(behind)) = (ahead, behind) else {
+        return false;
+    };
+    let joins = matches!(ahead, '\u{200C}' | '\u{200D}' | '\u{2060}') || behind == '\u{2060}';
+    joins && !ahead.is_whitespace() && !behind.is_whitespace()
 }
 
 /// Where `text` begins without its leading white space. White space that a mark binds to is part

@@ -1,7 +1,7 @@
 //! Pieces of a fixed size, between words where there is one to end.
 
-use super::error::check_size;
 use super::SplitError;
+use super::error::check_size;
 use super::line_ends::LineFeeds;
 use super::spans::{last_blank, rest};
 use crate::grapheme::{cut, trim_end, trim_start};

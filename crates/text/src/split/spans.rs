@@ -100,13 +100,10 @@ pub(super) fn hard_cut<'a>(
         loop {
             let left = slice(text, start, unit.end);
             let end = start + hard_end(left, max_chars, overlap);
-            // White space alone would repeat the overlap, and add nothing.
-            if slice(text, end, unit.end).trim_start().is_empty() {
-                let end = unit.end;
-                pieces.push(Stretch { start, end, ..unit });
+            pieces.push(Stretch { start, end, ..unit });
+            if end >= unit.end {
                 break;
             }
-            pieces.push(Stretch { start, end, ..unit });
             // However long a grapheme at the cut is, what follows gets ahead.
             let least = start + cut(left, 1);
             start = overlap_start(text, start, end, overlap).max(least).min(end);
@@ -221,11 +218,14 @@ pub(super) fn pieces(text: &str, stretches: &[Stretch<'_>], overlap: usize) -> V
                 continue;
             }
         };
-        // No piece ends ahead of where the one before ends, so that one ends what was there.
         let behind = last.map_or(span.start, |last| span.start.max(last.end));
+        // A piece that adds white space alone would only repeat.
+        let Some(new) = trimmed(text, behind, span.end) else {
+            continue;
+        };
         pieces.push(Piece {
             span,
-            own_start: behind + trim_start(slice(text, behind, span.end)),
+            own_start: new.start,
             heading: stretch.heading.map(str::to_owned),
         });
     }

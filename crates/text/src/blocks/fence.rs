@@ -100,7 +100,13 @@ impl Reader {
     fn enter<'a>(&mut self, mut rest: Rest<'a>) -> Rest<'a> {
         let inside = |content: &&usize| rest.column >= **content;
         let held = self.entries.iter().take_while(inside).count();
-        rest.base = self.entries.iter().take(held).last().copied().unwrap_or(0);
+        rest.base = self
+            .entries
+            .iter()
+            .take(held)
+            .next_back()
+            .copied()
+            .unwrap_or(0);
         let starts = rest.entry().is_some() || rest.opened().is_some() || rest.is_own_block();
         // Text goes on wherever its next line stands.
         if !self.in_text || starts {

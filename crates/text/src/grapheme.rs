@@ -43,26 +43,36 @@ pub(crate) fn edge_behind(text: &str, at: usize) -> usize {
 /// Where a piece of at most `chars` characters that begins with `text` ends: on an edge, and never
 /// at once. Only a grapheme that is longer by itself goes beyond.
 pub(crate) fn cut(text: &str, chars: usize) -> usize {
+    cut_behind(text, chars, 0)
+}
+
+/// The same, where a joiner makes no piece end at or before `floor`.
+pub(crate) fn cut_behind(text: &str, chars: usize, floor: usize) -> usize {
     let at = text
         .char_indices()
         .nth(chars)
         .map_or(text.len(), |(at, _)| at);
-    match break_before(text, at) {
+    match edge_before(text, at) {
         // The first edge behind the first character, should there be no room for that either.
         0 => edge_behind(text, at.max(text.chars().next().map_or(0, char::len_utf8))),
-        edge => edge,
+        edge => unjoined(text, edge, floor),
     }
 }
 
 /// The last edge at or before `at` that no joiner stands at; any edge where that would be 0.
 pub(crate) fn break_before(text: &str, at: usize) -> usize {
-    let edge = edge_before(text, at);
+    unjoined(text, edge_before(text, at), 0)
+}
+
+/// The last edge at or before `edge`, and behind `floor`, that no joiner stands at; `edge` if there
+/// is none.
+fn unjoined(text: &str, edge: usize, floor: usize) -> usize {
     let mut free = edge;
-    while is_joined(text, free) {
+    while free > floor && is_joined(text, free) {
         let last = text.get(..free).and_then(|ahead| ahead.chars().next_back());
         free = edge_before(text, free - last.map_or(0, char::len_utf8));
     }
-    if free == 0 { edge } else { free }
+    if free > floor { free } else { edge }
 }
 
 /// The first edge at or behind `at` that no joiner stands at.

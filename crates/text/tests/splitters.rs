@@ -455,7 +455,7 @@ fn documents_are_numbered_each() {
 #[test]
 fn pieces_grow_with_the_text_and_no_faster() {
     // One of each that an algorithm looks back through, over and over, if it looks back too far.
-    let texts: [(&str, fn(usize) -> String); 8] = [
+    let texts: [(&str, fn(usize) -> String); 10] = [
         ("words", |n| "word ".repeat(n / 5)),
         ("one word", |n| "x".repeat(n)),
         ("flags", |n| "🇫🇷".repeat(n / 2)),
@@ -464,6 +464,10 @@ fn pieces_grow_with_the_text_and_no_faster() {
         ("short lines", |n| "x\n".repeat(n / 2)),
         ("paragraphs", |n| "x\n\n".repeat(n / 3)),
         ("headings", |n| "# A\n".repeat(n / 4)),
+        ("joined", |n| "a\u{200c}".repeat(n / 2)),
+        ("joined words", |n| {
+            (" ".to_owned() + &"a\u{200c}".repeat(30)).repeat(n / 61)
+        }),
     ];
     for (name, text) in texts {
         let count = |n| {
@@ -501,6 +505,11 @@ fn text() -> impl Strategy<Value = String> {
         "#\n",
         "```\n",
         "~~~\n",
+        "- ",
+        "12. ",
+        "- ```sh\n",
+        "    ",
+        "\u{200c}",
         "e\u{301}",
         "\u{301}",
         " \u{301}",

@@ -1,7 +1,7 @@
 //! What the splitters with overlap share: stretches of a text, before they are pieces.
 
 use super::Piece;
-use crate::grapheme::{break_behind, cut, is_edge, trim_end, trim_start};
+use crate::grapheme::{break_behind, cut, cut_behind, is_edge, trim_end, trim_start};
 use crate::span::Span;
 
 /// Below so many characters a piece is a scrap, and is joined to the one before.
@@ -119,7 +119,7 @@ fn hard_end(left: &str, max_chars: usize, overlap: usize) -> usize {
     };
     // What the next one repeats must be less than this one holds.
     let floor = left.char_indices().nth(overlap).map_or(0, |(at, _)| at);
-    last_blank(left, limit, max_chars, floor).unwrap_or_else(|| cut(left, max_chars))
+    last_blank(left, limit, max_chars, floor).unwrap_or_else(|| cut_behind(left, max_chars, floor))
 }
 
 /// The latest white space at `limit`, which is `size` characters on, or in the last tenth ahead of

@@ -88,10 +88,15 @@ fn has_long_paragraph(text: &str, size: usize) -> bool {
         let chars = paragraph.chars().count();
         let long = ahead + chars > size && paragraph.contains(char::is_whitespace);
         // The white space between the two counts: a blank line of any length.
-        ahead = if paragraph.starts_with('#') { chars + 2 } else { 0 };
+        ahead = if paragraph.starts_with('#') {
+            chars + 2
+        } else {
+            0
+        };
         long
     };
-    text.split("\n\n").any(|paragraph| is_long(paragraph.trim()))
+    text.split("\n\n")
+        .any(|paragraph| is_long(paragraph.trim()))
 }
 
 /// Whether a character is surely a grapheme by itself, whatever stands beside it: of what is not

@@ -24,7 +24,8 @@ pub(super) const SPLIT_BY_HEADING: Function = Function {
             applies: |input, _| {
                 let fence = |line: &str| {
                     // Behind the marks of lists, too.
-                    let line = line.trim_start_matches(|c: char| " \t-*+.)".contains(c) || c.is_ascii_digit());
+                    let line = line
+                        .trim_start_matches(|c: char| " \t-*+.)".contains(c) || c.is_ascii_digit());
                     line.starts_with("```") || line.starts_with("~~~")
                 };
                 text(input).lines().any(fence)

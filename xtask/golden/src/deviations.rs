@@ -26,7 +26,7 @@ const ALL_SPLITS: &[&str] = &[
     "split_whole_document",
 ];
 
-pub(crate) static DEVIATIONS: [Deviation; 46] = [
+pub(crate) static DEVIATIONS: [Deviation; 49] = [
     Deviation {
         of: &["chunkTurns"],
         name: "sizes-in-characters",
@@ -92,12 +92,25 @@ pub(crate) static DEVIATIONS: [Deviation; 46] = [
     Deviation {
         of: SPLITS,
         name: "graphemes-stay-whole",
-        why: "no cut falls inside a grapheme, CR LF included",
+        why: "no cut falls inside a grapheme",
         ours: Ours::Answers,
-        applies: |input, _| {
-            let text = text(input);
-            text.contains("\r\n") || !text.chars().all(stands_alone)
-        },
+        applies: |input, _| !text(input).chars().all(stands_alone),
+    },
+    Deviation {
+        of: SPLITS,
+        name: "line-ends-are-line-feeds",
+        why: "CR LF, CR, U+2028 and U+2029 end lines and count as one character, so that a text is cut \
+              as it is with line feeds",
+        ours: Ours::Answers,
+        applies: |input, _| text(input).contains(['\r', '\u{2028}', '\u{2029}']),
+    },
+    Deviation {
+        of: &["split_by_heading", "split_by_paragraph"],
+        name: "hard-cuts-between-words",
+        why: "a paragraph that is too long is cut at white space in the last tenth of the size where \
+              there is some, and not behind a joiner; what follows it moves along",
+        ours: Ours::Answers,
+        applies: |input, _| has_long_paragraph(text(input), size(input)),
     },
     Deviation {
         of: SPLITS,
@@ -116,7 +129,9 @@ pub(crate) static DEVIATIONS: [Deviation; 46] = [
         ours: Ours::Answers,
         applies: |input, _| {
             let fence = |line: &str| {
-                let line = line.trim_start_matches(' ');
+                // Behind the marks of lists, too.
+                let marks = |c: char| " \t-*+.)".contains(c) || c.is_ascii_digit();
+                let line = line.trim_start_matches(marks);
                 line.starts_with("```") || line.starts_with("~~~")
             };
             text(input).lines().any(fence)
@@ -478,6 +493,18 @@ pub(crate) static DEVIATIONS: [Deviation; 46] = [
             numbers.any(|number| number.as_f64().is_some_and(|number| number < 0.0))
         },
     },
+    Deviation {
+        of: &["tfVectors"],
+        name: "unseen-characters-part-no-words",
+        why: "a word is the same with and without soft hyphens and zero-width joiners, as under the \
+              word rules of the library",
+        ours: Ours::Answers,
+        applies: |input, _| {
+            let unseen = ['\u{AD}', '\u{200C}', '\u{200D}', '\u{2060}'];
+            let mut texts = items(&input["texts"]).filter_map(Value::as_str);
+            texts.any(|text| text.contains(unseen))
+        },
+    },
 ];
 
 /// The members of a list; of anything else, none.
@@ -517,6 +544,21 @@ fn size(input: &Value) -> usize {
 
 fn overlap(input: &Value) -> usize {
     count(&input["options"]["overlapChars"]).unwrap_or(150)
+}
+
+/// Whether a paragraph of several words, with the heading ahead of it, is longer than `size`.
+fn has_long_paragraph(text: &str, size: usize) -> bool {
+    let mut ahead = 0;
+    let mut is_long = |paragraph: &str| {
+        let chars = paragraph.chars().count();
+        let long = ahead + chars > size && paragraph.contains(char::is_whitespace);
+        // The white space between the two counts: a blank line of any length.
+        let is_heading = paragraph.starts_with('#');
+        ahead = if is_heading { chars + 2 } else { 0 };
+        long
+    };
+    text.split("\n\n")
+        .any(|paragraph| is_long(paragraph.trim()))
 }
 
 /// Whether a character is surely a grapheme by itself, whatever stands beside it: of what is not

@@ -1,4 +1,4 @@
-use crate::index::graph::Shape;
+use crate::index::graph::GraphParams;
 
 /// What a [`HnswStore`](crate::HnswStore) does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,8 +166,8 @@ impl HnswOptions {
         }
     }
 
-    pub(crate) fn shape(&self, dimensions: usize) -> Shape {
-        Shape {
+    pub(crate) fn graph_params(&self, dimensions: usize) -> GraphParams {
+        GraphParams {
             m: self.m,
             ef_construction: self.ef_construction,
             dimensions,

@@ -272,3 +272,69 @@ async fn a_collection_that_cannot_be_read_can_be_dropped_and_leaves_the_others()
     assert_eq!(store.list().await.unwrap(), [other.name]);
     store.create(&spec(3, Metric::Dot)).await.unwrap();
 }
+
+/// Kind, beginning and length of each frame of a log.
+fn frames(log: &[u8]) -> Vec<(u8, usize, usize)> {
+    // Mark 4, kind 1, number 8, length 4, checksum 4.
+    const HEAD: usize = 21;
+    let (mut at, mut frames) = (0, Vec::new());
+    while at < log.len() {
+        let length = u32::from_le_bytes(log[at + 13..at + 17].try_into().unwrap()) as usize;
+        frames.push((log[at + 4], at, HEAD + length));
+        at += HEAD + length;
+    }
+    frames
+}
+
+/// A seal is not waited for: a power cut during the next write may lose it and leave that write whole.
+#[tokio::test]
+async fn a_seal_that_is_lost_takes_no_write_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = HnswStore::open(folder.path(), HnswOptions::default()).unwrap();
+    let held = collection(&store, &spec(2, Metric::Dot)).await;
+    for n in 0..3 {
+        let one = record(&n.to_string(), &[1.0, n as f32], "u", n);
+        held.upsert(&[one]).await.unwrap();
+    }
+    let log = fs::read(folder.path().join("c.1.log")).unwrap();
+    let of_log = frames(&log);
+    let kinds: Vec<u8> = of_log.iter().map(|(kind, ..)| *kind).collect();
+    assert_eq!(kinds, [1, 4, 5, 4, 5, 4, 5]);
+    // Which seal is lost, by what, where the log ends, and how many writes are left.
+    let (whole, last_unsealed, torn) = (log.len(), of_log[6].1, of_log[5].1 + 30);
+    for (seal, filler, end, left) in [
+        (4, 0, last_unsealed, 3),
+        (4, 0xff, last_unsealed, 3),
+        (4, 0, torn, 2),
+        (4, 0, whole, 3),
+        (2, 0, whole, 3),
+        (6, 0, whole, 3),
+    ] {
+        let (_, at, length) = of_log[seal];
+        let mut damaged = log.clone();
+        damaged[at..at + length].fill(filler);
+        damaged.truncate(end);
+        let copy = copied(folder.path());
+        fs::write(copy.path().join("c.1.log"), &damaged).unwrap();
+        // What is written behind it is read, too.
+        for more in 0..2 {
+            let store = HnswStore::open(copy.path(), HnswOptions::default()).unwrap();
+            let held = Store::new(store).open(&name()).await.unwrap();
+            assert_eq!(all(&held).await.len(), left + more, "{seal} {end}");
+            let one = record(&format!("more {more}"), &[1.0, 1.0], "u", 1);
+            held.upsert(&[one]).await.unwrap();
+            let killed = copied(copy.path());
+            let store = HnswStore::open(killed.path(), HnswOptions::default()).unwrap();
+            let held = Store::new(store).open(&name()).await.unwrap();
+            assert_eq!(all(&held).await.len(), left + more + 1, "{seal} {end}");
+        }
+    }
+    // Two writes and the seal between them are more than a power cut takes.
+    let mut damaged = log.clone();
+    damaged[of_log[3].1..of_log[5].1].fill(0);
+    fs::write(folder.path().join("c.1.log"), &damaged).unwrap();
+    let copy = copied(folder.path());
+    let store = HnswStore::open(copy.path(), HnswOptions::default()).unwrap();
+    let refused = Store::new(store).open(&name()).await.map(drop).unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Corrupt(_)), "{refused}");
+}

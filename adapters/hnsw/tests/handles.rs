@@ -5,7 +5,6 @@
 mod common;
 
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::*;
@@ -197,7 +196,7 @@ async fn a_write_that_is_given_up_happened_or_never_does() {
         let given_up = {
             let bare = bare.clone();
             let selector = selector.clone();
-            tokio::spawn(async move { bare.replace(&selector, &wide).await })
+            tokio::spawn(async move { bare.replace(&selector, &wide, None).await })
         };
         for _ in 0..dice.below(4) {
             tokio::task::yield_now().await;
@@ -205,7 +204,7 @@ async fn a_write_that_is_given_up_happened_or_never_does() {
         given_up.abort();
         let _either = given_up.await;
         let narrow = [record("0", &dice.vector(2), "narrow", round)];
-        bare.replace(&selector, &narrow).await.unwrap();
+        bare.replace(&selector, &narrow, None).await.unwrap();
         for _ in 0..3 {
             let wide = field("unit").eq("wide").build().unwrap();
             let left = bare.count(&wide).await.unwrap().exact();
@@ -347,9 +346,42 @@ fn it_works_without_a_runtime_of_its_own() {
         let opened = StoreAdapter::open(&store, &name()).await.unwrap().unwrap();
         opened.upsert(&ten(&mut Dice(1))).await.unwrap();
         let leg = Leg::dense([1.0, 0.0], Filter::everything(), 3);
-        opened.search(&leg).await.unwrap().hits.len()
+        opened.search(&[leg]).await.unwrap()[0].hits.len()
     });
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let done = future.as_mut().poll(&mut context);
     assert!(matches!(done, std::task::Poll::Ready(3)));
+}
+
+/// A named pipe in the place of a snapshot is a file that takes as long to read as the test likes.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn collections_are_opened_made_and_dropped_while_another_is_being_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = HnswStore::open(folder.path(), HnswOptions::default()).unwrap();
+    let slow = folder.path().join("slow.snapshot");
+    let made = Command::new("mkfifo").arg(&slow).status().unwrap();
+    assert!(made.success());
+    // Opening it for reading takes until somebody opens it for writing.
+    let slow_name = shelfward_core::CollectionName::new("slow").unwrap();
+    let mut loading = store.open(&slow_name);
+    let mut is_loading = async || {
+        let poll = |context: &mut _| std::task::Poll::Ready(loading.as_mut().poll(context));
+        std::future::poll_fn(poll).await.is_pending()
+    };
+    assert!(is_loading().await);
+    let others = async {
+        for _ in 0..3 {
+            let held = collection(&store, &spec(2, Metric::Dot)).await;
+            held.upsert(&ten(&mut Dice(1))).await.unwrap();
+            assert_eq!(all(&held).await.len(), 10);
+            assert!(store.drop_collection(&name()).await.unwrap());
+        }
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(60), others).await;
+    let still_loading = is_loading().await;
+    let opened = std::fs::OpenOptions::new().write(true).open(slow).unwrap();
+    drop(opened);
+    assert!(loading.await.is_err(), "an empty snapshot is none");
+    assert!(ended.is_ok() && still_loading);
 }

@@ -36,7 +36,7 @@ pub(crate) enum Length {
     /// There is no row.
     Dead,
     /// Not bounded: looked at exactly.
-    Odd,
+    Unbounded,
     /// The length, rounded to 32 bits.
     Known(f32),
 }
@@ -59,7 +59,7 @@ impl Length {
         if held < 0.0 {
             Self::Dead
         } else if held == f32::INFINITY {
-            Self::Odd
+            Self::Unbounded
         } else {
             Self::Known(held)
         }

@@ -3,13 +3,13 @@
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
-    reason = "numbers drawn by lot, and slots that fit"
+    reason = "numbers drawn by lot, and row_ids that fit"
 )]
 
 use std::time::{Duration, Instant};
 
 use shelfward_core::Metric;
-use shelfward_dense::{Among, Matrix, Stop};
+use shelfward_dense::{CancelFlag, Candidates, Matrix};
 
 /// Numbers drawn by lot: splitmix64.
 struct Lot(u64);
@@ -74,9 +74,9 @@ fn vector(lot: &mut Lot, width: usize, kind: usize) -> Vec<f32> {
 /// Vectors of one kind or of all, some of them multiples of earlier ones.
 fn vectors(lot: &mut Lot, count: usize, width: usize, kind: Option<usize>) -> Vec<Vec<f32>> {
     let mut vectors: Vec<Vec<f32>> = Vec::new();
-    for slot in 0..count {
-        let next = if slot > 10 && lot.once_in(5) {
-            let from = lot.below(slot);
+    for row_id in 0..count {
+        let next = if row_id > 10 && lot.once_in(5) {
+            let from = lot.below(row_id);
             let scale = lot.of(&[1.0, 1.0, 2.0, 0.5, -1.0, 1.000_000_1_f32]);
             let scaled = vectors[from].iter().map(|x| x * scale);
             scaled
@@ -94,7 +94,7 @@ fn vectors(lot: &mut Lot, count: usize, width: usize, kind: Option<usize>) -> Ve
 fn bits(found: &[(u32, f64)]) -> Vec<(u32, u64)> {
     found
         .iter()
-        .map(|(slot, score)| (*slot, score.to_bits()))
+        .map(|(row_id, score)| (*row_id, score.to_bits()))
         .collect()
 }
 
@@ -115,8 +115,8 @@ fn round(seed: u64) {
     };
     let vectors = vectors(lot, count, width, kind);
     let mut live: Vec<u32> = (0..count as u32).collect();
-    for (slot, vector) in live.iter().zip(&vectors) {
-        matrix.set(*slot, vector);
+    for (row_id, vector) in live.iter().zip(&vectors) {
+        matrix.set(*row_id, vector);
     }
     for _ in 0..lot.below(60) {
         let at = lot.below(live.len());
@@ -133,17 +133,23 @@ fn round(seed: u64) {
         let ties = |a: u32, b: u32| (a ^ 5).cmp(&(b ^ 5));
         let what = format!("seed {seed}: {metric}, {count} of width {width}, the best {top_k}");
         let all = matrix.scored(&query, live.iter().copied(), top_k, ties);
-        let found = matrix.nearest(&query, Among::All, top_k, ties, Stop::NEVER);
+        let found = matrix.nearest(&query, Candidates::All, top_k, ties, CancelFlag::NEVER);
         assert!(bits(&found) == bits(&all), "{what}");
         // Among some, of which not all are there.
         let some: Vec<u32> = (0..count as u32 + 50).filter(|_| !lot.once_in(3)).collect();
         let there = some
             .iter()
             .copied()
-            .filter(|slot| live.binary_search(slot).is_ok());
+            .filter(|row_id| live.binary_search(row_id).is_ok());
         let all = matrix.scored(&query, there, top_k, ties);
-        let found = matrix.nearest(&query, Among::Slots(&some), top_k, ties, Stop::NEVER);
-        assert!(bits(&found) == bits(&all), "{what}, among some");
+        let found = matrix.nearest(
+            &query,
+            Candidates::Listed(&some),
+            top_k,
+            ties,
+            CancelFlag::NEVER,
+        );
+        assert!(bits(&found) == bits(&all), "{what}, candidates some");
     }
 }
 

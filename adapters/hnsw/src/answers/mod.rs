@@ -1,19 +1,19 @@
 //! What legs answer.
 
 use shelfward_core::{Ask, End, ErrorKind, Hit, Leg, LegResult, Operation, Result};
-use shelfward_resident::{Slot, Stop};
+use shelfward_resident::{RowId, CancelToken};
 
 use crate::collection::At;
 use crate::shelf::search::nearest;
-use crate::shelf::state::State;
+use crate::shelf::state::Contents;
 
 /// What one leg finds.
 pub(crate) fn found(
     at: &At,
-    state: &State,
+    state: &Contents,
     leg: &Leg,
     lexical: bool,
-    stop: Stop<'_>,
+    stop: CancelToken<'_>,
 ) -> Result<LegResult> {
     let rows = &state.rows;
     if leg.filter.never_matches() {
@@ -39,8 +39,8 @@ pub(crate) fn found(
                 .map_err(|e| at.error(Operation::Search, e))?
         }
     };
-    let hit = |(slot, score): (Slot, f64)| {
-        let row = rows.row(slot)?;
+    let hit = |(row_id, score): (RowId, f64)| {
+        let row = rows.row(row_id)?;
         let (text, metadata) = (row.text.clone(), row.metadata.clone());
         Some(Hit::new(row.key.clone(), score, text, metadata))
     };

@@ -33,7 +33,7 @@ fn decode_text(from: &mut Decoder<'_>) -> FileResult<Text> {
     Text::new(from.text()?).map_err(|_| BAD)
 }
 
-/// The parts of a record as they are held; its words only where they are not those of its text.
+/// A borrowed record; its words only where they are not those of its text.
 pub(crate) struct RecordRef<'a> {
     pub(crate) key: &'a Key,
     pub(crate) vector: &'a [f32],

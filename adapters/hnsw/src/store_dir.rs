@@ -1,4 +1,4 @@
-//! A folder that is this store's, and this process's alone for as long as it is open.
+//! The directory of a store, locked by this process for as long as it is open.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};

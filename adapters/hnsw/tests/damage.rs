@@ -38,13 +38,13 @@ fn read_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 
 /// A store with a snapshot, a graph, and a log of some writes, as a kill leaves it.
 async fn saved() -> Saved {
-    let mut dice = Dice(21);
+    let mut random = rng(21);
     let folder = tempfile::tempdir().unwrap();
     let options = graph_always();
     let store = HnswStore::open(folder.path(), options).unwrap();
     let held = collection(&store, &spec(3, Metric::Dot)).await;
     let records: Vec<_> = (0..120)
-        .map(|n| record(&format!("{n:03}"), &dice.vector(3), "u", n % 10))
+        .map(|n| record(&format!("{n:03}"), &random.vector(3), "u", n % 10))
         .collect();
     held.upsert(&records).await.unwrap();
     store.settle().await.unwrap();
@@ -59,7 +59,7 @@ async fn saved() -> Saved {
             .map(|n| {
                 record(
                     &format!("{:03}", round * 20 + n),
-                    &dice.vector(3),
+                    &random.vector(3),
                     "v",
                     n.into(),
                 )
@@ -138,7 +138,7 @@ async fn opened(folder: &Path) -> Option<(Vec<StoredRecord>, Vec<LegResult>, Vec
 async fn damage(kind: &str, rounds: usize) {
     let saved = saved().await;
     let (path, bytes) = saved.of_kind(kind);
-    let mut dice = Dice(kind.len() as u64 + 77);
+    let mut random = rng(kind.len() as u64 + 77);
     let whole = {
         let folder = tempfile::tempdir().unwrap();
         saved.write_to(folder.path());
@@ -150,11 +150,11 @@ async fn damage(kind: &str, rounds: usize) {
         let mut damaged = bytes.clone();
         let cut = round % 2 == 0;
         if cut {
-            damaged.truncate(dice.below(bytes.len()));
+            damaged.truncate(random.usize(..bytes.len()));
         } else {
-            for _ in 0..=dice.below(3) {
-                let at = dice.below(damaged.len());
-                damaged[at] ^= 1 << dice.below(8);
+            for _ in 0..=random.usize(..3) {
+                let at = random.usize(..damaged.len());
+                damaged[at] ^= 1 << random.usize(..8);
             }
         }
         if damaged == bytes {

@@ -91,9 +91,9 @@ async fn two_of_one_name(folder: &Path) -> [Vec<(PathBuf, Vec<u8>)>; 2] {
         let store = HnswStore::open(folder, graph_always()).unwrap();
         let _either = store.drop_collection(&name()).await.unwrap();
         let held = collection(&store, &spec(3, Metric::Dot)).await;
-        let mut dice = Dice(which as u64);
+        let mut random = rng(which as u64);
         let records: Vec<_> = (0..120)
-            .map(|n| record(&format!("{which} {n:03}"), &dice.vector(3), "u", n))
+            .map(|n| record(&format!("{which} {n:03}"), &random.vector(3), "u", n))
             .collect();
         held.upsert(&records).await.unwrap();
         store.settle().await.unwrap();

@@ -42,7 +42,7 @@ pub(crate) enum Length {
 }
 
 impl Length {
-    // One float for each row: what is not a length stands where no length is.
+    // One float for each row, so values that are no length encode the other cases.
     pub(crate) const DEAD: f32 = -1.0;
 
     pub(crate) fn of(length: f64, zero_is_bounded: bool) -> f32 {

@@ -40,7 +40,7 @@ pub(crate) struct QuantizedRows {
 }
 
 impl Matrix {
-    /// No vectors. With `quantized`, vectors of 64 to 8,192 numbers are held a second time in a
+    /// No vectors. With `quantized`, vectors of 64 to 8,192 numbers are stored a second time in a
     /// quarter of the memory, and a search reads those first; what it answers is the same.
     pub fn new(metric: Metric, width: usize, quantized: bool) -> Self {
         let fits = (quantized::MIN_WIDTH..=quantized::MAX_WIDTH).contains(&width);
@@ -65,15 +65,6 @@ impl Matrix {
     /// One more than the highest row id that was ever set.
     pub fn row_ids(&self) -> usize {
         self.lengths.len()
-    }
-
-    /// Bytes held for vectors.
-    pub fn bytes(&self) -> usize {
-        let lengths = self.lengths.capacity() * size_of::<f32>();
-        let quantized = (self.quantized.as_ref()).map_or(0, |quantized| {
-            quantized.rows.bytes() + quantized.scales.capacity() * size_of::<RowScale>()
-        });
-        self.rows.bytes() + lengths + quantized
     }
 
     /// Puts a vector under a row id, in the place of what was there. What a vector has beyond the width is
@@ -154,11 +145,6 @@ impl<T: Copy> Blocks<T> {
             row_len,
             rows_log2: rows.ilog2(),
         }
-    }
-
-    fn bytes(&self) -> usize {
-        let of_block = |block: &Arc<Vec<T>>| block.capacity() * size_of::<T>();
-        self.blocks.iter().map(of_block).sum()
     }
 
     fn set(&mut self, row: usize, values: impl Iterator<Item = T>, empty: T) {

@@ -536,13 +536,10 @@ mod tests {
 
     #[test]
     fn the_worst_query_for_a_row_stays_within_its_bounds() {
-        let mut seed = 11_u64;
+        let mut rng = fastrand::Rng::with_seed(11);
         for width in [64_usize, 96, 384, 1_024] {
             for _ in 0..40 {
-                let mut next = || {
-                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    f32::from(u16::try_from(seed >> 48).unwrap()) / 32_768.0 - 1.0
-                };
+                let mut next = || rng.f32() * 2.0 - 1.0;
                 let row: Vec<f32> = (0..width).map(|_| next()).collect();
                 let query: Vec<f32> = (0..width).map(|_| next()).collect();
                 // All of what quantizing loses lies in this query's direction.

@@ -178,19 +178,10 @@ proptest! {
     }
 }
 
-/// A generator of numbers that needs no crate.
-fn noise(seed: &mut u64) -> f32 {
-    *seed = seed
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
-    let high = u16::try_from(*seed >> 48).unwrap_or(0);
-    f32::from(high) / 32_768.0 - 1.0
-}
-
 #[test]
 fn many_rows_are_shared_among_threads_and_found_alike() {
-    let (width, rows, mut seed) = (96, 24_000, 7);
-    let mut next = || noise(&mut seed);
+    let (width, rows, mut rng) = (96, 24_000, fastrand::Rng::with_seed(7));
+    let mut next = || rng.f32() * 2.0 - 1.0;
     let vectors: Vec<Option<Vec<f32>>> = (0..rows)
         .map(|n| (n % 17 != 0).then(|| (0..width).map(|_| next()).collect()))
         .collect();

@@ -18,7 +18,7 @@ pub struct MemTableOptions {
     pub lexical: bool,
     /// Whether texts are kept. Default `true`.
     pub texts: bool,
-    /// Whether vectors are held a second time in one byte a number, which a search reads first; it
+    /// Whether vectors are stored a second time in one byte a number, which a search reads first; it
     /// finds the same in a fraction of the time. Default `true`.
     pub quantized: bool,
 }

@@ -220,7 +220,7 @@ fn what_is_given_up_finds_nothing_rather_than_too_much() {
     let none_is = Filter::from_json(r#"{"$not":{"undeclared":99}}"#).unwrap();
     assert_eq!(rows.matching(&none_is, CancelFlag::NEVER).len(), 24);
     let flag = AtomicBool::new(true);
-    let given_up = CancelFlag::when(&flag);
+    let given_up = CancelFlag::of(&flag);
     assert!(rows.matching(&none_is, given_up).is_empty());
     assert!(rows.page(&none_is, None, 10, given_up).is_empty());
     assert!(rows.nearest(&[1.0; 3], None, 10, given_up).is_empty());

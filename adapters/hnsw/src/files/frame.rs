@@ -13,7 +13,7 @@ const MAGIC: [u8; 4] = *b"\xffShF";
 /// The mark, the kind, the number, the length and the checksum.
 const HEADER_LEN: usize = 4 + 1 + 8 + 4 + 4;
 
-/// What a frame holds.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameKind {
     /// What the file is.
@@ -95,7 +95,7 @@ pub(crate) struct FrameReader {
     pub(crate) salt: u32,
 }
 
-/// What stands where a frame should begin.
+/// What is found where a frame should begin.
 pub(crate) enum Next {
     Frame(Frame),
     /// The file ends here.

@@ -1,4 +1,4 @@
-//! What a collection is kept in: a snapshot, and a log of the writes since.
+//! The files of a collection: a snapshot, and a log of the writes since.
 //!
 //! Both are made of the same frames, each with a checksum. A collection's snapshot names its
 //! generation; a log and a saved graph belong to one generation. A save writes everything of the

@@ -53,7 +53,7 @@ impl Nodes {
         self.rows.len()
     }
 
-    /// How many stand for no record.
+    /// How many are dead: without records.
     pub(crate) fn dead(&self) -> usize {
         self.dead
     }
@@ -78,7 +78,7 @@ impl Nodes {
         self.by_point.get(&hash).copied()
     }
 
-    /// Adds a node that stands for nothing yet. One without a hash is never shared.
+    /// Adds a node without records. One without a hash is never shared.
     pub(crate) fn push(&mut self, hash: Option<u64>) {
         if let (Some(hash), Some(node)) = (hash, self.next()) {
             self.by_point.entry(hash).or_insert(node);

@@ -54,7 +54,7 @@ impl Library {
             Self {
                 index: index.await.unwrap(),
                 bare: store.open(&collection).await.unwrap().unwrap(),
-                checked: checked.open(&collection).await.unwrap(),
+                checked: checked.open_unscoped(&collection).await.unwrap(),
                 table: run.place.table(name),
             }
         })

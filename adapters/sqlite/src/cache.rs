@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
 use shelfward_core::{CollectionSpec, Key, Record, Text, query_words};
-use shelfward_resident::{Changes, Rows, RowsOptions};
+use shelfward_resident::{MemTable, MemTableOptions, WriteBatch};
 
 use crate::database::held;
 use crate::error::{Job, corrupt};
@@ -19,7 +19,7 @@ use crate::schema::Entry;
 #[derive(Clone)]
 pub(crate) struct Resident {
     /// Held by others, too, only while a bulk change is made on a clone.
-    rows: Arc<Rows>,
+    rows: Arc<MemTable>,
     as_of: Change,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct InStep<'a> {
 }
 
 impl InStep<'_> {
-    pub(crate) fn rows(&self) -> Option<&Rows> {
+    pub(crate) fn rows(&self) -> Option<&MemTable> {
         self.held.as_of(self.as_of).map(|resident| &*resident.rows)
     }
 }
@@ -104,7 +104,7 @@ pub(crate) enum Standing<'a> {
 }
 
 /// What happened since the rows were brought up to date. A key that is gone and came back is put.
-type Delta = Changes;
+type Delta = WriteBatch;
 
 impl Cache {
     // A panic in the middle of a change leaves no rows, so a poisoned lock guards whole ones.
@@ -297,9 +297,9 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Job<Option<Delta>> {
 }
 
 fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<Resident> {
-    let mut options = RowsOptions::default();
+    let mut options = MemTableOptions::default();
     options.texts = false;
-    let mut loaded = Rows::new(spec.clone(), options);
+    let mut loaded = MemTable::new(spec.clone(), options);
     let sql = format!("SELECT * FROM rows_{} ORDER BY n", view.entry.number);
     let mut statement = view.connection.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
@@ -386,7 +386,7 @@ mod tests {
         })
     }
 
-    fn held(rows: &Rows) -> BTreeMap<Key, String> {
+    fn held(rows: &MemTable) -> BTreeMap<Key, String> {
         let held = rows.in_key_order(None);
         held.map(|(key, slot)| (key.clone(), format!("{:?}", rows.vector(slot))))
             .collect()

@@ -67,8 +67,8 @@ impl Stop {
     }
 
     /// For what looks at rows in memory.
-    pub(crate) fn watched(&self) -> shelfward_resident::Stop<'_> {
-        shelfward_resident::Stop::when(&self.0.given_up)
+    pub(crate) fn watched(&self) -> shelfward_resident::CancelFlag<'_> {
+        shelfward_resident::CancelFlag::of(&self.0.given_up)
     }
 
     pub(crate) fn check(&self) -> Job<()> {

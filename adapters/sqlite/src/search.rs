@@ -6,7 +6,7 @@ use shelfward_core::{
     Ask, CollectionName, CollectionSpec, End, ErrorKind, Filter, Hit, Key, Leg, LegResult,
     VectorProblem,
 };
-use shelfward_resident::{Rows, Stop as Watched};
+use shelfward_resident::{CancelFlag, MemTable};
 
 use crate::cache::Standing;
 use crate::database::Reading;
@@ -68,10 +68,10 @@ pub(crate) fn search(
 }
 
 fn candidates(
-    rows: &Rows,
+    rows: &MemTable,
     spec: &Arc<CollectionSpec>,
     leg: &Leg,
-    stop: Watched<'_>,
+    stop: CancelFlag<'_>,
 ) -> Job<Vec<(Key, f64)>> {
     let matching = (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter, stop));
     let best = match &leg.ask {
@@ -111,7 +111,7 @@ mod tests {
     use rusqlite::Connection;
     use shelfward_core::{Field, FieldKind, Metadata, MetadataKey, Metric, Record, Text};
 
-    use shelfward_resident::RowsOptions;
+    use shelfward_resident::MemTableOptions;
 
     use super::*;
     use crate::database::Stop;
@@ -123,7 +123,7 @@ mod tests {
     fn a_search_that_is_given_up_finds_no_candidates() {
         let name = CollectionName::new("c").unwrap();
         let spec = Arc::new(CollectionSpec::new(name, 1, Metric::Dot, "none"));
-        let mut rows = Rows::new(spec.clone(), RowsOptions::default());
+        let mut rows = MemTable::new(spec.clone(), MemTableOptions::default());
         rows.put(&Record::new(Key::new(Text::new("1").unwrap()), [1.0]));
         let leg = Leg::dense([1.0], Filter::everything(), 5);
         let stop = Stop::default();

@@ -1,46 +1,47 @@
-//! One write, as the log holds it.
+//! One write, as the log stores it.
 
 use std::sync::Arc;
 
 use shelfward_core::{CollectionSpec, Key, Metadata, Record, Text, WordRule, query_words};
 
-use super::bytes::{Put, Take};
+use super::codec::{Decoder, Encode};
 use crate::error::{FileError, FileResult};
 use crate::record_mapping::{
-    Parts, put_key, put_metadata, put_record, take_key, take_metadata, take_record,
+    RecordRef, decode_key, decode_metadata, decode_record, encode_key, encode_metadata,
+    encode_record,
 };
 
 /// What one write changes, in this order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Change {
+pub(crate) struct LogEntry {
     /// Fields were added.
     pub(crate) spec: Option<Arc<CollectionSpec>>,
-    /// Everything goes.
+    /// Everything is removed.
     pub(crate) clear: bool,
     pub(crate) removed: Vec<Key>,
-    pub(crate) put: Vec<Written>,
+    pub(crate) put: Vec<LogRecord>,
     /// Records with their whole new metadata.
     pub(crate) patched: Vec<(Key, Arc<Metadata>)>,
 }
 
-/// A record to put, and whether its words are others than those of its text. Words of the text need
-/// not be kept: they are made of it again.
+/// A record to put, and whether its words are others than those of its text. Words of the text are not
+/// stored: they are made from it again.
 #[derive(Clone, Debug)]
-pub(crate) struct Written {
+pub(crate) struct LogRecord {
     pub(crate) record: Record,
     pub(crate) own_words: bool,
 }
 
-impl Written {
-    pub(crate) fn new(record: &Record, rule: WordRule) -> Self {
+impl LogRecord {
+    pub(crate) fn new(record: Record, rule: WordRule) -> Self {
         Self {
             own_words: record.words != words_of(record.text.as_deref(), rule),
-            record: record.clone(),
+            record,
         }
     }
 
-    fn parts(&self) -> Parts<'_> {
-        Parts {
+    fn as_ref(&self) -> RecordRef<'_> {
+        RecordRef {
             key: &self.record.key,
             vector: &self.record.vector,
             text: self.record.text.as_deref(),
@@ -50,17 +51,18 @@ impl Written {
     }
 }
 
-impl Change {
-    pub(crate) fn put(put: Vec<Written>) -> Self {
+impl LogEntry {
+    pub(crate) fn put(put: Vec<LogRecord>) -> Self {
         Self {
             put,
             ..Self::default()
         }
     }
 
-    pub(crate) fn remove(removed: Vec<Key>) -> Self {
+    /// Removes everything.
+    pub(crate) fn clear() -> Self {
         Self {
-            removed,
+            clear: true,
             ..Self::default()
         }
     }
@@ -86,22 +88,22 @@ impl Change {
         bytes.put_u8(u8::from(self.clear));
         bytes.put_length(self.removed.len());
         for key in &self.removed {
-            put_key(&mut bytes, key);
+            encode_key(&mut bytes, key);
         }
         bytes.put_length(self.put.len());
         for put in &self.put {
-            put_record(&mut bytes, &put.parts());
+            encode_record(&mut bytes, &put.as_ref());
         }
         bytes.put_length(self.patched.len());
         for (key, metadata) in &self.patched {
-            put_key(&mut bytes, key);
-            put_metadata(&mut bytes, metadata);
+            encode_key(&mut bytes, key);
+            encode_metadata(&mut bytes, metadata);
         }
         Ok(bytes)
     }
 
     pub(crate) fn from_bytes(bytes: &[u8], rule: WordRule) -> FileResult<Self> {
-        let mut from = Take::new(bytes);
+        let mut from = Decoder::new(bytes);
         let spec = match from.u8()? {
             0 => None,
             _ => Some(Arc::new(spec_from_bytes(from.bytes()?)?)),
@@ -109,10 +111,10 @@ impl Change {
         let change = Self {
             spec,
             clear: from.u8()? != 0,
-            removed: many(&mut from, 2, take_key)?,
-            put: many(&mut from, 6, |from| take_written(from, rule))?,
+            removed: many(&mut from, 2, decode_key)?,
+            put: many(&mut from, 6, |from| decode_log_record(from, rule))?,
             patched: many(&mut from, 3, |from| {
-                Ok((take_key(from)?, Arc::new(take_metadata(from)?)))
+                Ok((decode_key(from)?, Arc::new(decode_metadata(from)?)))
             })?,
         };
         if from.is_empty() {
@@ -124,9 +126,9 @@ impl Change {
 }
 
 fn many<T>(
-    from: &mut Take<'_>,
+    from: &mut Decoder<'_>,
     each: usize,
-    mut take: impl FnMut(&mut Take<'_>) -> FileResult<T>,
+    mut take: impl FnMut(&mut Decoder<'_>) -> FileResult<T>,
 ) -> FileResult<Vec<T>> {
     (0..from.length(each)?).map(|_| take(from)).collect()
 }
@@ -153,10 +155,10 @@ fn words_of(text: Option<&str>, rule: WordRule) -> Arc<[Text]> {
         .collect()
 }
 
-pub(crate) fn take_written(from: &mut Take<'_>, rule: WordRule) -> FileResult<Written> {
-    let (mut record, own_words) = take_record(from)?;
+pub(crate) fn decode_log_record(from: &mut Decoder<'_>, rule: WordRule) -> FileResult<LogRecord> {
+    let (mut record, own_words) = decode_record(from)?;
     if !own_words {
         record.words = words_of(record.text.as_deref(), rule);
     }
-    Ok(Written { record, own_words })
+    Ok(LogRecord { record, own_words })
 }

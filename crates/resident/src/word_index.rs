@@ -9,23 +9,23 @@ use shelfward_core::{Key, MAX_PREFIX_EXPANSIONS, Match, QueryWord, Record, Text}
 use shelfward_lexical::inverted::Term;
 use shelfward_lexical::{Bm25, PartitionSearch, PartitionedIndex, TooManyExpansions};
 
-use crate::rows::Slot;
+use crate::row_id::RowId;
 
 /// The words of the rows that have a text, by partition: statistics are over all of a partition's
 /// texts, whatever a search's filter.
 #[derive(Clone, Debug)]
-pub(crate) struct Words {
+pub(crate) struct WordIndex {
     index: PartitionedIndex<Option<Text>, Document>,
 }
 
-/// A row as the index names it: by its key, which orders equal scores; its slot comes along.
+/// A row as the index names it: by its key, which orders equal scores; its row id comes along.
 #[derive(Clone, Debug)]
 struct Document {
     key: Key,
-    slot: Slot,
+    row_id: RowId,
 }
 
-impl Words {
+impl WordIndex {
     pub(crate) fn new() -> Self {
         Self {
             index: PartitionedIndex::new(Bm25::default()),
@@ -43,8 +43,8 @@ impl Words {
         partitions.all(|partition| self.index.has_room_for(partition, records.len(), letters))
     }
 
-    /// Takes a record in, in the place of what was under its key.
-    pub(crate) fn put(&mut self, slot: Slot, record: &Record) {
+    /// Indexes a record in the place of what was under its key.
+    pub(crate) fn put(&mut self, row_id: RowId, record: &Record) {
         let key = record.key.clone();
         if record.text.is_none() {
             self.remove_all([&key].into_iter());
@@ -53,15 +53,15 @@ impl Words {
         let words = record.words.iter().map(Text::as_str);
         // There is room: that was asked before anything was changed.
         let partition = key.partition.clone();
-        let _ = self.index.put(partition, Document { key, slot }, words);
+        let _ = self.index.put(partition, Document { key, row_id }, words);
     }
 
     pub(crate) fn remove_all<'k>(&mut self, keys: impl Iterator<Item = &'k Key>) {
         let mut by_partition: HashMap<&Option<Text>, Vec<Document>> = HashMap::new();
         for key in keys {
             let documents = by_partition.entry(&key.partition).or_default();
-            let (key, slot) = (key.clone(), 0);
-            documents.push(Document { key, slot });
+            let (key, row_id) = (key.clone(), 0);
+            documents.push(Document { key, row_id });
         }
         for (partition, documents) in by_partition {
             self.index.remove_all(partition, &documents);
@@ -76,7 +76,7 @@ impl Words {
         matching: Match,
         k: usize,
         among: Option<&RoaringBitmap>,
-    ) -> Result<Vec<(Slot, f64)>, TooManyExpansions> {
+    ) -> Result<Vec<(RowId, f64)>, TooManyExpansions> {
         let terms: Vec<Term<'_>> = (words.iter())
             .map(|word| Term {
                 text: word.text.as_str(),
@@ -89,11 +89,12 @@ impl Words {
             top_k: k,
             max_expansions: Some(MAX_PREFIX_EXPANSIONS),
         };
-        let allowed = |document: &Document| among.is_none_or(|among| among.contains(document.slot));
+        let allowed =
+            |document: &Document| among.is_none_or(|among| among.contains(document.row_id));
         let best = self.index.search(partition, &search, allowed)?;
         Ok(best
             .into_iter()
-            .map(|(document, score)| (document.slot, score))
+            .map(|(document, score)| (document.row_id, score))
             .collect())
     }
 }

@@ -1,4 +1,4 @@
-//! Where a graph's points lie, so that the Euclidean distance between them orders as the metric does.
+//! Turns vectors into a graph's points, whose Euclidean distances order as the metric does.
 
 use shelfward_core::Metric;
 
@@ -15,13 +15,13 @@ const LONGEST_QUERY: f64 = 64.0;
 /// - Dot product: they are divided by the bound and given one more number that makes each 1 long; the
 ///   query's is 0. The squared distance is then a constant minus twice the dot product.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Space {
+pub(crate) struct MetricTransform {
     metric: Metric,
     /// The longest vector that has a place; without meaning under cosine.
     bound: f64,
 }
 
-impl Space {
+impl MetricTransform {
     /// A space with room for vectors of these lengths and somewhat longer ones.
     pub(crate) fn around(metric: Metric, longest: f64) -> Self {
         let bound = longest * HEAD_ROOM;
@@ -141,7 +141,7 @@ mod tests {
         ];
         for metric in [Metric::Cosine, Metric::Dot, Metric::Euclidean] {
             let longest = vectors.iter().map(|v| length(v)).fold(0.0, f64::max);
-            let space = Space::around(metric, longest);
+            let space = MetricTransform::around(metric, longest);
             for query in [[1.0, 2.0, 0.5], [-1.0, 0.0, 30.0], [0.01, 0.0, 0.0]] {
                 let from = space.query(&query).unwrap();
                 let distance = |v: &[f32; 3]| {
@@ -162,30 +162,38 @@ mod tests {
 
     #[test]
     fn what_has_no_place_has_no_point() {
-        let cosine = Space::around(Metric::Cosine, 1.0);
+        let cosine = MetricTransform::around(Metric::Cosine, 1.0);
         assert!(cosine.point(&[0.0, 0.0]).is_none());
         assert!(cosine.point(&[f32::NAN, 0.0]).is_none());
         assert!(cosine.point(&[f32::MAX, f32::MAX]).is_some());
         for metric in [Metric::Dot, Metric::Euclidean] {
-            let space = Space::around(metric, 2.0);
+            let space = MetricTransform::around(metric, 2.0);
             assert!(space.point(&[0.0, 0.0]).is_some(), "{metric}");
             assert!(space.point(&[2.4, 0.0]).is_some(), "{metric}");
             assert!(space.point(&[2.6, 0.0]).is_none(), "{metric}");
             assert!(space.point(&[f32::NAN, 0.0]).is_none(), "{metric}");
             // Lengths of zero and of almost nothing make a space all the same.
-            assert!(Space::around(metric, 0.0).point(&[0.0, 0.0]).is_some());
-            let tiny = Space::around(metric, length(&[f32::MIN_POSITIVE, 0.0]));
+            assert!(
+                MetricTransform::around(metric, 0.0)
+                    .point(&[0.0, 0.0])
+                    .is_some()
+            );
+            let tiny = MetricTransform::around(metric, length(&[f32::MIN_POSITIVE, 0.0]));
             let point = tiny.point(&[f32::MIN_POSITIVE, 0.0]).unwrap();
             assert!(point.iter().all(|x| x.is_finite()) && length(&point) > 0.5);
         }
-        assert!(Space::around(Metric::Dot, 1.0).query(&[0.0]).is_none());
         assert!(
-            Space::around(Metric::Euclidean, 1.0)
+            MetricTransform::around(Metric::Dot, 1.0)
+                .query(&[0.0])
+                .is_none()
+        );
+        assert!(
+            MetricTransform::around(Metric::Euclidean, 1.0)
                 .query(&[0.0])
                 .is_some()
         );
         assert!(
-            Space::around(Metric::Euclidean, 1.0)
+            MetricTransform::around(Metric::Euclidean, 1.0)
                 .query(&[1e9])
                 .is_none()
         );

@@ -4,7 +4,7 @@
 use crate::error::{FileError, FileResult};
 
 /// Appends values to bytes.
-pub(crate) trait Put {
+pub(crate) trait Encode {
     fn put_u8(&mut self, value: u8);
     fn put_u32(&mut self, value: u32);
     fn put_u64(&mut self, value: u64);
@@ -14,7 +14,7 @@ pub(crate) trait Put {
     fn put_length(&mut self, length: usize);
 }
 
-impl Put for Vec<u8> {
+impl Encode for Vec<u8> {
     fn put_u8(&mut self, value: u8) {
         self.push(value);
     }
@@ -47,11 +47,11 @@ impl Put for Vec<u8> {
 }
 
 /// Reads values off the front of bytes.
-pub(crate) struct Take<'a>(&'a [u8]);
+pub(crate) struct Decoder<'a>(&'a [u8]);
 
 const SHORT: FileError = FileError::Corrupt("a value is cut short");
 
-impl<'a> Take<'a> {
+impl<'a> Decoder<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
@@ -121,7 +121,7 @@ mod tests {
         bytes.put_u32(u32::MAX);
         bytes.put_u64(u64::MAX - 1);
         bytes.put_bytes("é".repeat(300).as_bytes());
-        let mut take = Take::new(&bytes);
+        let mut take = Decoder::new(&bytes);
         assert_eq!(take.u8().unwrap(), 7);
         assert_eq!(take.u32().unwrap(), u32::MAX);
         assert_eq!(take.u64().unwrap(), u64::MAX - 1);
@@ -136,9 +136,9 @@ mod tests {
             let mut bytes = Vec::new();
             bytes.put_length(length);
             bytes.extend_from_slice(b"short");
-            assert!(Take::new(&bytes).bytes().is_err(), "{length}");
-            assert!(Take::new(&bytes).length(4).is_err(), "{length}");
+            assert!(Decoder::new(&bytes).bytes().is_err(), "{length}");
+            assert!(Decoder::new(&bytes).length(4).is_err(), "{length}");
         }
-        assert!(Take::new(&[0x80; 20]).length(1).is_err());
+        assert!(Decoder::new(&[0x80; 20]).length(1).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! A folder that is this store's, and this process's alone for as long as it is open.
+//! The directory of a store, locked by this process for as long as it is open.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{FileError, FileResult};
-use crate::files::identity::Identity;
-use crate::files::layout::{VERSION, sync_folder};
+use crate::files::file_identity::FileIdentity;
+use crate::files::layout::{VERSION, create_dir_synced, sync_dir};
 
 /// Says that the folder is a store's, and of which version.
 const MARK: &str = "shelfward-hnsw.store";
@@ -16,21 +16,21 @@ const MARK_IN_WRITING: &str = "shelfward-hnsw.store-in-writing";
 const LOCK: &str = "shelfward-hnsw.lock";
 const MARK_BEGINS: &str = "shelfward-hnsw ";
 
-pub(crate) struct Folder {
+pub(crate) struct StoreDir {
     path: PathBuf,
     /// The lock is held for as long as its file is open.
     lock: Mutex<Option<File>>,
-    identity: Identity,
+    identity: FileIdentity,
 }
 
-impl Folder {
+impl StoreDir {
     /// Opens a folder, and makes it where there is none. Nothing is written into one that is not
     /// this store's.
     pub(crate) fn open(path: &Path) -> FileResult<Self> {
         let is_new = !has_mark(path)?;
         if is_new {
             check_empty(path)?;
-            fs::create_dir_all(path)?;
+            create_dir_synced(path)?;
         }
         let lock = OpenOptions::new()
             .write(true)
@@ -47,7 +47,7 @@ impl Folder {
         }
         Ok(Self {
             path: path.to_owned(),
-            identity: Identity::of(&lock, &path.join(LOCK))?,
+            identity: FileIdentity::of(&lock, &path.join(LOCK))?,
             lock: Mutex::new(Some(lock)),
         })
     }
@@ -99,7 +99,7 @@ fn write_mark(path: &Path) -> FileResult<()> {
     fs::write(&in_writing, format!("{MARK_BEGINS}{VERSION}\n"))?;
     File::open(&in_writing)?.sync_all()?;
     fs::rename(&in_writing, path.join(MARK))?;
-    sync_folder(path)
+    sync_dir(path)
 }
 
 /// Refuses a folder that holds anything that a store does not begin with.
@@ -121,15 +121,15 @@ fn check_empty(path: &Path) -> FileResult<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::layout::is_ours;
+    use crate::files::layout::{SYNCED, is_ours};
 
     #[test]
     fn a_folder_of_something_else_is_left_as_it_is() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("a/b");
-        drop(Folder::open(&path).unwrap());
-        let again = Folder::open(&path).unwrap();
-        assert!(matches!(Folder::open(&path), Err(FileError::Locked)));
+        drop(StoreDir::open(&path).unwrap());
+        let again = StoreDir::open(&path).unwrap();
+        assert!(matches!(StoreDir::open(&path), Err(FileError::Locked)));
         drop(again);
 
         let newer = format!("{MARK_BEGINS}{}\n", VERSION + 1);
@@ -141,7 +141,7 @@ mod tests {
         ] {
             let foreign = tempfile::tempdir().unwrap();
             fs::write(foreign.path().join(name), content).unwrap();
-            assert!(Folder::open(foreign.path()).is_err(), "{name} {content}");
+            assert!(StoreDir::open(foreign.path()).is_err(), "{name} {content}");
             assert_eq!(fs::read_dir(foreign.path()).unwrap().count(), 1);
             assert_eq!(
                 fs::read_to_string(foreign.path().join(name)).unwrap(),
@@ -152,7 +152,24 @@ mod tests {
         let begun = tempfile::tempdir().unwrap();
         fs::write(begun.path().join(LOCK), "").unwrap();
         fs::write(begun.path().join(MARK_IN_WRITING), "shelf").unwrap();
-        Folder::open(begun.path()).unwrap().check().unwrap();
+        StoreDir::open(begun.path()).unwrap().check().unwrap();
+    }
+
+    #[test]
+    fn the_names_of_folders_that_are_made_are_on_the_disk() {
+        let parent = tempfile::tempdir().unwrap();
+        let synced = |path: &Path| {
+            let before = SYNCED.with_borrow_mut(std::mem::take);
+            drop(StoreDir::open(path).unwrap());
+            let after = SYNCED.with_borrow_mut(std::mem::take);
+            assert!(before.is_empty());
+            after
+        };
+        let [a, b] = ["a", "a/b"].map(|name| parent.path().join(name));
+        let made = synced(&b);
+        assert_eq!(made[..2], [parent.path().to_owned(), a.clone()]);
+        assert!(made.contains(&b), "the mark's name");
+        assert!(synced(&b).is_empty(), "nothing was made");
     }
 
     #[test]

@@ -8,12 +8,12 @@ use crate::error::{FileError, FileResult};
 
 /// A file that is open, and where it was.
 #[derive(Debug)]
-pub(crate) struct Identity {
+pub(crate) struct FileIdentity {
     path: PathBuf,
     number: (u64, u64),
 }
 
-impl Identity {
+impl FileIdentity {
     pub(crate) fn of(file: &File, path: &Path) -> FileResult<Self> {
         Ok(Self {
             path: path.to_owned(),

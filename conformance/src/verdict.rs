@@ -106,6 +106,7 @@ macro_rules! errors {
 }
 
 errors!(
+    shelfward_core::GroupsError,
     MetadataError,
     NameError,
     ScopeError,

@@ -17,8 +17,8 @@ use shelfward_core::library::{
     TenantLibrary,
 };
 use shelfward_core::{
-    Ceilings, Collection, CollectionName, Count, ErrorKind, LibraryIndex, Scope, SourceId, Store,
-    TenantId,
+    Ceilings, Collection, CollectionName, Count, ErrorKind, Groups, LibraryIndex, Scope, SourceId,
+    SourceKind, Store, TenantId,
 };
 use shelfward_memory::MemoryStore;
 
@@ -26,7 +26,8 @@ use shelfward_memory::MemoryStore;
 async fn library(fault: Fault, rounds: u32) -> (LibraryIndex, Collection) {
     let memory = MemoryStore::new();
     let faulty = FaultyStore::new(Arc::new(memory.clone()), fault).without_transactions();
-    let store = Store::new(faulty).with_ceilings(Ceilings::default().with_refill_rounds(rounds));
+    let store = Store::new(faulty)
+        .with_ceilings(Ceilings::builder().refill_rounds(rounds).build().unwrap());
     let name = CollectionName::new("library").unwrap();
     let embedder = Arc::new(TableEmbedder::new("table", 8));
     let index = LibraryIndex::ensure(&store, LibrarySpec::new(name.clone()), embedder)
@@ -43,8 +44,11 @@ fn org(index: &LibraryIndex) -> TenantLibrary {
 
 fn source(id: &str, tags: &[&str], texts: &[&str]) -> IndexSource {
     let passages = texts.iter().map(|text| Passage::new(*text));
-    IndexSource::new(id, "document", ["g"])
-        .unwrap()
+    let (id, kind) = (
+        SourceId::new(id).unwrap(),
+        SourceKind::new("document").unwrap(),
+    );
+    IndexSource::new(id, kind, Groups::of(["g"]).unwrap())
         .tags(tags.iter().copied())
         .passages(passages)
 }
@@ -177,11 +181,12 @@ async fn a_delete_that_answers_no_count_is_counted_before_it() {
         let removed = org
             .remove_source(&SourceId::new("s1").unwrap())
             .await
-            .unwrap();
+            .unwrap()
+            .count();
         assert_eq!(removed, Count::Exact(3), "{fault:?}");
         assert_eq!(rows(&truth, "s1").await, 0);
         assert_eq!(
-            org.remove_tenant().await.unwrap(),
+            org.remove_tenant().await.unwrap().count(),
             Count::Exact(1),
             "{fault:?}"
         );

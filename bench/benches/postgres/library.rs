@@ -6,7 +6,8 @@ use shelfward_bench::vectors::recall;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter as _};
 use shelfward_core::library::{IndexSource, LibrarySpec, Passage};
 use shelfward_core::{
-    Collection, CollectionName, Filter, Hit, Leg, LegResult, LibraryIndex, Store, TenantId,
+    Collection, CollectionName, Filter, Groups, Hit, Leg, LegResult, LibraryIndex, SourceId,
+    SourceKind, Store, TenantId,
 };
 use shelfward_postgres::{PostgresStore, VectorIndex};
 
@@ -126,8 +127,12 @@ pub(crate) fn source(texts: &[String], first: usize, count: usize) -> IndexSourc
     let groups = SHARES.iter().filter(|(_, every)| may_see(*every, first));
     let passages = texts[first..(first + PASSAGES).min(count)].iter();
     let id = format!("s{}", first / PASSAGES);
-    IndexSource::new(&id, "document", groups.map(|(group, _)| *group))
-        .unwrap()
+    let (id, kind) = (
+        SourceId::new(&id).unwrap(),
+        SourceKind::new("document").unwrap(),
+    );
+    let groups = Groups::of(groups.map(|(group, _)| *group)).unwrap();
+    IndexSource::new(id, kind, groups)
         .title(format!("Manual {}", first / PASSAGES))
         .passages(passages.map(|text| Passage::new(text.as_str())))
 }

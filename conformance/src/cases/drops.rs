@@ -141,13 +141,15 @@ impl Lane {
     async fn narrow(&self, group: &str) -> Checked {
         let change = ScopeChange::new().groups([group])?;
         let org = self.index.tenant(TenantId::new(&self.tenant)?);
-        org.set_source_scope(&SourceId::new("s")?, &change).await?;
+        org.set_source_scope(&SourceId::new("s")?, &change)
+            .await?
+            .count();
         Ok(())
     }
 
     async fn remove(&self) -> Checked {
         let org = self.index.tenant(TenantId::new(&self.tenant)?);
-        org.remove_source(&SourceId::new("s")?).await?;
+        org.remove_source(&SourceId::new("s")?).await?.count();
         Ok(())
     }
 

@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
-use shelfward_core::library::{FoundPassage, IndexSource, Mode, Passage, PassageId, SearchRequest};
+use shelfward_core::library::{
+    FoundPassage, IndexSource, Mode, Passage, PassageId, Reading, SearchRequest,
+};
 use shelfward_core::{LibraryIndex, Scope, SourceId};
 
-use super::library::{file, open};
+use super::library::{file, open, source_of};
 use crate::check::full;
 use crate::context::Context;
 use crate::verdict::{Checked, Finding, Verdict};
@@ -35,7 +37,7 @@ fn passages(version: u64) -> usize {
 fn version_of(source: &str, version: u64) -> Checked<IndexSource> {
     let passage = |n| Passage::new(format!("common {version} {n}"));
     let passages = (0..passages(version)).map(passage);
-    Ok(IndexSource::new(source, "document", ["few"])?.passages(passages))
+    Ok(source_of("document", source, ["few"])?.passages(passages))
 }
 
 /// How often each source was replaced, and how many answers were looked at.
@@ -111,7 +113,7 @@ async fn read(index: LibraryIndex, progress: Arc<Progress>, begun: Instant) -> C
             tokio::task::yield_now().await;
         }
         if in_one_call {
-            let fetched = index.fetch(&scope, &request(Mode::Dense), &ids).await?;
+            let fetched = index.fetch(&scope, &Reading::new(), &ids).await?;
             let fetched: Vec<_> = fetched.into_iter().flatten().collect();
             of_one_state("fetch", &fetched, true)?;
         }

@@ -193,10 +193,10 @@ pub(crate) async fn write_source(index: &LibraryIndex, write: Write) -> Checked<
         },
         Write::Narrow => {
             let change = ScopeChange::new().groups(["few"])?;
-            org.set_source_scope(&id, &change).await?;
+            org.set_source_scope(&id, &change).await?.count();
         }
         Write::Remove => {
-            org.remove_source(&id).await?;
+            org.remove_source(&id).await?.count();
         }
     }
     Ok(true)

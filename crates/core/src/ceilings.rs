@@ -1,28 +1,49 @@
 /// The ceilings of one handle: what a request may cost, whatever the store could do.
 ///
-/// Each is settable; a request over one is refused with a typed error, never cut in silence.
+/// A request over one is refused with a typed error, never cut in silence. Each is set by
+/// [`Ceilings::builder`], which takes no 0 and no two that contradict each other.
+///
+/// ```
+/// use shelfward_core::{CeilingError, Ceilings};
+/// let ceilings = Ceilings::builder().query_words(64).build()?;
+/// assert_eq!((ceilings.query_words(), ceilings.query_chars()), (64, 8_192));
+/// assert!(Ceilings::builder().query_words(0).build().is_err());
+/// // A request may ask for 1,000 hits, which a leg of at most 10 could never answer.
+/// assert!(Ceilings::builder().leg_top_k(10).build().is_err());
+/// # Ok::<(), CeilingError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Ceilings {
-    /// Nodes of a filter. Default 1,024.
-    pub filter_nodes: usize,
-    /// Values in a filter. Default 10,000.
-    pub filter_values: usize,
-    /// The `top_k` of a library search. Default 1,000.
-    pub request_top_k: usize,
-    /// The `top_k` of one leg. Default 10,000; the store's own limit holds too.
-    pub leg_top_k: usize,
-    /// Characters of a query text. Default 8,192.
-    pub query_chars: usize,
-    /// Distinct words of a query. Default 256.
-    pub query_words: usize,
-    /// Passages of one source. Default 100,000.
-    pub source_passages: usize,
-    /// Rounds of one leg: the first, and asking again for four times as many. Default 3; 1 turns
-    /// asking again off.
-    pub refill_rounds: u32,
-    /// Candidates that one leg looks at in its last round. Default 10,000.
-    pub refill_candidates: usize,
+    pub(crate) filter_nodes: usize,
+    pub(crate) filter_values: usize,
+    pub(crate) request_top_k: usize,
+    pub(crate) leg_top_k: usize,
+    pub(crate) query_chars: usize,
+    pub(crate) query_words: usize,
+    pub(crate) source_passages: usize,
+    pub(crate) fetch_ids: usize,
+    pub(crate) refill_rounds: u32,
+    pub(crate) refill_candidates: usize,
+}
+
+/// Why ceilings were refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CeilingError {
+    /// One of 0, which no request could keep.
+    #[error("the ceiling {0} is 0; it must be at least 1")]
+    Zero(&'static str),
+    /// A request may ask for more than a leg may answer.
+    #[error(
+        "request_top_k is {request_top_k} and leg_top_k {leg_top_k}; a leg must be allowed as many \
+         hits as a request"
+    )]
+    RequestOverLeg {
+        /// The `top_k` of a request.
+        request_top_k: usize,
+        /// The `top_k` of a leg.
+        leg_top_k: usize,
+    },
 }
 
 impl Default for Ceilings {
@@ -35,18 +56,84 @@ impl Default for Ceilings {
             query_chars: 8_192,
             query_words: 256,
             source_passages: 100_000,
+            fetch_ids: 10_000,
             refill_rounds: 3,
             refill_candidates: 10_000,
         }
     }
 }
 
+/// Sets ceilings, checked together by [`build`](Self::build).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CeilingsBuilder(Ceilings);
+
+macro_rules! ceilings {
+    ($($(#[$doc:meta])* $name:ident: $kind:ty,)+) => {
+        impl Ceilings {
+            $($(#[$doc])* pub fn $name(&self) -> $kind {
+                self.$name
+            })+
+        }
+
+        impl CeilingsBuilder {
+            $($(#[$doc])* #[must_use] pub fn $name(mut self, most: $kind) -> Self {
+                self.0.$name = most;
+                self
+            })+
+
+            /// The ceilings.
+            ///
+            /// # Errors
+            /// [`CeilingError`] that names the ceiling.
+            pub fn build(self) -> Result<Ceilings, CeilingError> {
+                let ceilings = self.0;
+                $(if ceilings.$name == 0 {
+                    return Err(CeilingError::Zero(stringify!($name)));
+                })+
+                let Ceilings { request_top_k, leg_top_k, .. } = ceilings;
+                if request_top_k > leg_top_k {
+                    return Err(CeilingError::RequestOverLeg { request_top_k, leg_top_k });
+                }
+                Ok(ceilings)
+            }
+        }
+    };
+}
+
+ceilings! {
+    /// Nodes of a filter. Default 1,024.
+    filter_nodes: usize,
+    /// Values in a filter. Default 10,000.
+    filter_values: usize,
+    /// The `top_k` of a library search. Default 1,000; at most that of a leg.
+    request_top_k: usize,
+    /// The `top_k` of one leg. Default 10,000; the store's own limit holds too.
+    leg_top_k: usize,
+    /// Characters of a query text. Default 8,192.
+    query_chars: usize,
+    /// Distinct words of a query. Default 256.
+    query_words: usize,
+    /// Passages of one source. Default 100,000.
+    source_passages: usize,
+    /// Passages read by id in one call. Default 10,000.
+    fetch_ids: usize,
+    /// Rounds of one leg: the first, and asking again for four times as many. Default 3; 1 turns
+    /// asking again off.
+    refill_rounds: u32,
+    /// Candidates that one leg looks at in its last round. Default 10,000; a leg of a larger `top_k`
+    /// looks at as many as it was asked for.
+    refill_candidates: usize,
+}
+
 impl Ceilings {
-    /// Sets the rounds of one leg, at least 1.
-    #[must_use]
-    pub fn with_refill_rounds(mut self, rounds: u32) -> Self {
-        self.refill_rounds = rounds.max(1);
-        self
+    /// Ceilings to set, from the defaults.
+    pub fn builder() -> CeilingsBuilder {
+        CeilingsBuilder::default()
+    }
+
+    /// These ceilings, to set others of them.
+    pub fn to_builder(self) -> CeilingsBuilder {
+        CeilingsBuilder(self)
     }
 
     /// Whether a query's text has more characters than it may.

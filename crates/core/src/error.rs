@@ -26,6 +26,7 @@ struct Failure {
     kind: ErrorKind,
     operation: Operation,
     collection: Option<CollectionName>,
+    record: Option<Key>,
     attempts: u32,
     nothing_done: bool,
     source: Option<Box<dyn StdError + Send + Sync>>,
@@ -128,6 +129,16 @@ pub enum ErrorKind {
     /// Some records of the call were not written; the others were.
     #[error("{} of the records were not written: {}", .0.len(), first_failures(.0))]
     PartialWrite(Vec<FailedRecord>),
+    /// A delete was sent in parts, and one of them failed. Those before it were done.
+    #[error(
+        "the deletes of {sent} of {of} records were done before the store failed; delete the rest again"
+    )]
+    PartialDelete {
+        /// How many records the parts named that were done.
+        sent: u64,
+        /// How many the whole delete named.
+        of: u64,
+    },
     /// Another writer changed what this call was about while it ran; nothing of this call was done.
     #[error("changed by another writer meanwhile: {0}; nothing was written, look again and repeat")]
     Conflict(&'static str),
@@ -239,6 +250,7 @@ impl StoreError {
             kind: kind.into(),
             operation,
             collection: None,
+            record: None,
             attempts: 1,
             nothing_done: false,
             source: None,
@@ -249,6 +261,13 @@ impl StoreError {
     #[must_use]
     pub fn on(mut self, collection: &CollectionName) -> Self {
         self.0.collection = Some(collection.clone());
+        self
+    }
+
+    /// The one record of the call that it is about.
+    #[must_use]
+    pub fn of_record(mut self, key: &Key) -> Self {
+        self.0.record = Some(key.clone());
         self
     }
 
@@ -293,6 +312,11 @@ impl StoreError {
         self.0.collection.as_ref()
     }
 
+    /// The record, where the call failed by one of several.
+    pub fn record(&self) -> Option<&Key> {
+        self.0.record.as_ref()
+    }
+
     /// Whether the same call may do better later.
     pub fn persistence(&self) -> Persistence {
         if self.0.nothing_done {
@@ -302,7 +326,7 @@ impl StoreError {
             ErrorKind::Unavailable | ErrorKind::InUse | ErrorKind::Conflict(_) => {
                 Persistence::Temporary
             }
-            ErrorKind::Unverified => Persistence::Unknown,
+            ErrorKind::Unverified | ErrorKind::PartialDelete { .. } => Persistence::Unknown,
             ErrorKind::Timeout(_) | ErrorKind::Engine => {
                 let reads = matches!(
                     self.0.operation,
@@ -357,6 +381,10 @@ impl fmt::Display for StoreError {
         }
         if self.0.attempts > 1 {
             write!(f, " after {} attempts", self.0.attempts)?;
+        }
+        if let Some(record) = &self.0.record {
+            let record = crate::metadata::shown(&record.to_string());
+            write!(f, ": record {record}")?;
         }
         write!(f, ": {}", self.0.kind)
     }

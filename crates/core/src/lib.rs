@@ -11,6 +11,7 @@ mod embed;
 mod error;
 pub mod filter;
 pub mod fusion;
+mod in_flight;
 pub mod library;
 mod metadata;
 mod names;
@@ -23,7 +24,7 @@ mod store;
 mod write_locks;
 
 pub use capabilities::Capabilities;
-pub use ceilings::Ceilings;
+pub use ceilings::{CeilingError, Ceilings, CeilingsBuilder};
 pub use collection::Collection;
 pub use embed::{EmbedError, Embedder, Role, embed_checked};
 pub use error::{
@@ -35,9 +36,11 @@ pub use metadata::{
     Float, IntoValue, Kind, List, Metadata, MetadataError, MetadataKey, MetadataProblem,
     RESERVED_PREFIX, Scalar, Text, Value,
 };
-pub use names::{AccessGroup, CollectionName, NameError, NameProblem, SourceId, TenantId};
+pub use names::{
+    AccessGroup, CollectionName, NameError, NameProblem, SourceId, SourceKind, TenantId,
+};
 pub use record::{Include, Key, Record, StoredRecord};
-pub use scope::{MAX_GROUPS, Scope, ScopeError};
+pub use scope::{Groups, GroupsError, MAX_GROUPS, Scope, ScopeError};
 pub use search::{
     Ask, Cap, Count, Cursor, End, Hit, Leg, LegKind, LegResult, MAX_PREFIX_EXPANSIONS,
     MAX_WORD_BYTES, Match, MetadataPatch, Page, Precondition, QueryWord, Replaced, query_words,

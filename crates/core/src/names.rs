@@ -168,7 +168,12 @@ name! {
     SourceId, "source id", 512
 }
 
-deserialized_by_new!(AccessGroup, SourceId, CollectionName);
+name! {
+    /// What kind of source it is, as `session` or `document`: 1 to 128 bytes.
+    SourceKind, "kind", 128
+}
+
+deserialized_by_new!(AccessGroup, SourceId, SourceKind, CollectionName);
 
 impl std::borrow::Borrow<str> for AccessGroup {
     fn borrow(&self) -> &str {

@@ -25,6 +25,8 @@ pub trait Observer: Send + Sync {
 pub enum Event {
     /// A search was answered.
     Searched(Searched),
+    /// Passages were read by their ids.
+    Fetched(Fetched),
     /// A source was indexed, re-scoped or removed, or a tenant removed.
     Changed(Changed),
     /// A write failed, and may have changed something before it did.
@@ -51,6 +53,24 @@ pub struct Searched {
     pub complete: bool,
 }
 
+/// Passages that were read by their ids.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Fetched {
+    /// The tenant who asked.
+    pub tenant: TenantId,
+    /// The digest of the groups who asked, where a key for it was given.
+    pub groups: Option<String>,
+    /// How many ids were asked for.
+    pub asked: usize,
+    /// The ids answered, as `<sourceId>#<index>`, in the order asked for.
+    pub answered: Vec<String>,
+    /// The passages that the store answered and the re-check dropped. Any here means that the
+    /// store's filter is not to be trusted.
+    pub dropped: Vec<DroppedHit>,
+}
+
 /// A hit that was not answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -75,6 +95,18 @@ pub struct LegRan {
     pub kept: usize,
     /// How it ended.
     pub end: End,
+}
+
+impl LegRan {
+    /// What a leg did, for a search that runs one of its own beside the library's.
+    pub fn new(leg: LegKind, rounds: u32, kept: usize, end: End) -> Self {
+        Self {
+            leg,
+            rounds,
+            kept,
+            end,
+        }
+    }
 }
 
 /// A write that was done.
@@ -112,22 +144,50 @@ pub struct Failed {
 #[derive(Clone)]
 pub struct DigestKey(Vec<u8>);
 
+/// The key of the digests is too short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a digest key of {bytes} bytes can be guessed; at least {} are needed, take 32 random ones",
+    DigestKey::MIN_BYTES
+)]
+pub struct ShortDigestKey {
+    /// How many bytes were given.
+    pub bytes: usize,
+}
+
 impl DigestKey {
-    /// A key of any length; 32 random bytes are right.
-    pub fn new(key: impl Into<Vec<u8>>) -> Self {
-        Self(key.into())
+    /// The fewest bytes of a key.
+    pub const MIN_BYTES: usize = 16;
+
+    /// A key of at least 16 bytes; 32 random ones are right.
+    ///
+    /// # Errors
+    /// [`ShortDigestKey`], as for a key from an environment variable that is not set.
+    ///
+    /// ```
+    /// use shelfward_core::observer::DigestKey;
+    /// assert!(DigestKey::new([7; 32]).is_ok());
+    /// assert!(DigestKey::new("").is_err());
+    /// ```
+    pub fn new(key: impl Into<Vec<u8>>) -> Result<Self, ShortDigestKey> {
+        let key = key.into();
+        match key.len() {
+            bytes if bytes < Self::MIN_BYTES => Err(ShortDigestKey { bytes }),
+            _ => Ok(Self(key)),
+        }
     }
 
-    /// HMAC-SHA-256 over the scope's groups, as 64 hex digits. The order in which the groups were
-    /// given does not matter.
+    /// HMAC-SHA-256 over the scope's tenant and groups, as 64 hex digits. The order in which the
+    /// groups were given does not matter, and groups of one name in two tenants have two digests.
     pub fn digest(&self, scope: &Scope) -> String {
         // HMAC takes keys of every length, so this cannot fail.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
             return String::new();
         };
-        for group in scope.groups() {
-            mac.update(&(group.as_str().len() as u64).to_be_bytes());
-            mac.update(group.as_str().as_bytes());
+        let groups = scope.groups().iter().map(|group| group.as_str());
+        for name in std::iter::once(scope.tenant().as_str()).chain(groups) {
+            mac.update(&(name.len() as u64).to_be_bytes());
+            mac.update(name.as_bytes());
         }
         crate::library::hex(&mac.finalize().into_bytes())
     }

@@ -53,6 +53,78 @@ pub enum ScopeError {
     Name(#[from] NameError),
 }
 
+/// The access groups that may see a source: at least one, at most 9,000.
+///
+/// ```
+/// use shelfward_core::Groups;
+/// assert!(Groups::of(["team:harbor"]).is_ok());
+/// assert!(Groups::of(Vec::<&str>::new()).is_err());
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Groups(Vec<AccessGroup>);
+
+/// Why groups were refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GroupsError {
+    /// There is none.
+    #[error("a source needs at least one access group; without one nobody could read it")]
+    NoGroups,
+    /// There are too many.
+    #[error("{groups} access groups are given, at most {max} are allowed")]
+    TooManyGroups {
+        /// How many were given.
+        groups: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// A group is refused.
+    #[error(transparent)]
+    Name(#[from] NameError),
+}
+
+impl Groups {
+    /// Checked names as groups, in their order.
+    ///
+    /// # Errors
+    /// [`GroupsError::NoGroups`] or [`GroupsError::TooManyGroups`].
+    pub fn new(groups: impl IntoIterator<Item = AccessGroup>) -> Result<Self, GroupsError> {
+        let groups: Vec<_> = groups.into_iter().collect();
+        match groups.len() {
+            0 => Err(GroupsError::NoGroups),
+            n if n > MAX_GROUPS => Err(GroupsError::TooManyGroups {
+                groups: n,
+                max: MAX_GROUPS,
+            }),
+            _ => Ok(Self(groups)),
+        }
+    }
+
+    /// Plain texts as groups.
+    ///
+    /// # Errors
+    /// [`GroupsError`] for an empty or over-long name, and as [`Groups::new`].
+    pub fn of<G: AsRef<str>>(groups: impl IntoIterator<Item = G>) -> Result<Self, GroupsError> {
+        let named = groups
+            .into_iter()
+            .map(|group| AccessGroup::new(group.as_ref()))
+            .collect::<Result<Vec<_>, _>>()?;
+        Self::new(named)
+    }
+
+    /// The groups, in the order given.
+    pub fn as_slice(&self) -> &[AccessGroup] {
+        &self.0
+    }
+}
+
+/// Shows how many, not which.
+impl fmt::Debug for Groups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Groups({})", self.0.len())
+    }
+}
+
 impl Scope {
     /// A scope of checked names.
     ///

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::filter::{Filter, NarrowFilter};
+use crate::in_flight::InFlight;
 use crate::metadata::{Scalar, Text};
 use crate::names::CollectionName;
 use crate::record::Key;
@@ -63,7 +64,7 @@ impl LockScope {
         partitions.map_or(Self::Collection, Self::Partitions)
     }
 
-    fn excludes(&self, other: &Self) -> bool {
+    pub(crate) fn excludes(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Collection, _) | (_, Self::Collection) => true,
             (Self::Partitions(a), Self::Partitions(b)) => !a.is_disjoint(b),
@@ -124,7 +125,7 @@ impl WriteLocks {
 /// Futures that wait here work under any runtime; a waiting or holding future may be dropped at any
 /// time, and its place passes on.
 #[derive(Clone, Default)]
-pub struct WriteLock(Arc<Mutex<Queue>>);
+pub struct WriteLock(Arc<Mutex<Queue>>, InFlight);
 
 #[derive(Default)]
 struct Queue {
@@ -152,6 +153,11 @@ impl WriteLock {
             scope: Some(scope),
             ticket: None,
         }
+    }
+
+    /// The writes that are being prepared, which a removal overtakes under its lock.
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        &self.1
     }
 
     /// How many hold the lock or wait for it: for tests, and for shows of load.

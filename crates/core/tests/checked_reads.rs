@@ -252,10 +252,11 @@ fn ends(max_top_k: Option<usize>, ceilings: Ceilings, top_k: usize) -> (usize, E
 #[test]
 fn asking_again_ends_full_or_says_which_ceiling_ended_it() {
     let capped = |by| End::Capped { by };
-    let mut few_candidates = Ceilings::default().with_refill_rounds(9);
-    few_candidates.refill_candidates = 50;
-    let once = Ceilings::default().with_refill_rounds(1);
-    let many = Ceilings::default().with_refill_rounds(9);
+    let of = |candidates: usize, rounds: u32| {
+        let ceilings = Ceilings::builder().refill_candidates(candidates);
+        ceilings.refill_rounds(rounds).build().unwrap()
+    };
+    let (few_candidates, once, many) = (of(50, 9), of(10_000, 1), of(10_000, 9));
     let cases = [
         (
             "full",

@@ -514,9 +514,93 @@ fn rule_8_a_patch_never_touches_partition_unit_or_what_is_the_librarys() {
     );
     assert_eq!(
         asked.take_calls(),
-        ["update_metadata"],
-        "and nothing is read for it"
+        ["scan", "update_metadata"],
+        "the limit is that of each record as it will be"
     );
+
+    let (collection, asked) = open(Nothing);
+    now(collection.upsert(&[item("a", "s", "1")])).unwrap();
+    asked.take_calls();
+    now(collection.update_metadata(&shop("a", "s"), &patch)).unwrap();
+    assert_eq!(
+        asked.take_calls(),
+        ["update_metadata"],
+        "where there is none, nothing is read"
+    );
+}
+
+#[test]
+fn a_patch_takes_no_record_past_the_limit_of_its_metadata() {
+    let (collection, asked) = open(Small);
+    let key = |name: &str| MetadataKey::stored(name).unwrap();
+    let large = with(item("a", "s", "2"), r#"{"note":"some text"}"#);
+    now(collection.upsert(&[item("a", "s", "1"), large])).unwrap();
+    let everything = Filter::everything();
+    let all = || now(collection.scan(&everything, None, 9, Include::METADATA)).unwrap();
+    let before = all();
+    asked.take_calls();
+    // Small by itself, and for the first of the two.
+    let more = MetadataPatch::new().set(key("more"), text("so much of it, again"));
+    let error = now(collection.update_metadata(&shop("a", "s"), &more)).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::Limit { max: 40, .. }),
+        "{error}"
+    );
+    let record = error.record().map(ToString::to_string);
+    assert_eq!(record.as_deref(), Some("a/2"));
+    assert!(
+        error.is_refusal() && error.to_string().contains("a/2"),
+        "{error}"
+    );
+    assert_eq!(asked.take_calls(), ["scan"]);
+    assert_eq!(all(), before);
+    // In the place of what is there it fits.
+    let other = more.remove(key("note"));
+    now(collection.update_metadata(&shop("a", "s"), &other)).unwrap();
+}
+
+#[test]
+fn a_delete_that_failed_half_way_does_not_say_that_nothing_was_changed() {
+    struct Fails(AtomicUsize, usize);
+    impl Meddle for Fails {
+        fn capabilities(&self, mut can: Capabilities) -> Capabilities {
+            can.max_batch = Some(2);
+            can.delete_matching = None;
+            can
+        }
+        fn delete(&self) -> Option<Result<Count>> {
+            (self.0.fetch_add(1, Ordering::SeqCst) == self.1)
+                .then(|| Err(StoreError::new(Operation::Delete, ErrorKind::Denied)))
+        }
+    }
+    for by_filter in [false, true] {
+        let delete = |fails_at| {
+            let (collection, _) = open(Fails(AtomicUsize::new(0), fails_at));
+            let records = ["1", "2", "3", "4", "5"].map(|id| item("a", "s", id));
+            now(collection.upsert(&records)).unwrap();
+            let error = if by_filter {
+                now(collection.delete_matching(&shop("a", "s"))).unwrap_err()
+            } else {
+                let keys: Vec<_> = records.iter().map(|r| r.key.clone()).collect();
+                now(collection.delete(&keys)).unwrap_err()
+            };
+            (error, held(&collection).len())
+        };
+        let (error, left) = delete(1);
+        assert_eq!(left, 3);
+        let half = ErrorKind::PartialDelete { sent: 2, of: 5 };
+        assert_eq!(error.kind().to_string(), half.to_string());
+        assert_eq!(error.persistence(), Persistence::Unknown);
+        assert!(!error.changed_nothing());
+        let source = std::error::Error::source(&error).unwrap();
+        assert!(
+            source.to_string().contains("refused the credentials"),
+            "{source}"
+        );
+        // Of the first part nothing was done before.
+        let (error, left) = delete(0);
+        assert_eq!((error.persistence(), left), (Persistence::Permanent, 5));
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use shelfward_core::filter::{FilterBuilder, FilterProblem, key};
-use shelfward_core::{Filter, Metadata, MetadataProblem};
+use shelfward_core::{Filter, Metadata};
 
 #[test]
 fn messages_are_short_and_one_line_whatever_is_given() {
@@ -134,16 +134,13 @@ fn check_any(text: &str) {
     match Filter::from_json(text) {
         Ok(filter) => {
             assert_eq!(read(&filter.to_string()), filter);
-            assert_eq!(read_by_serde, Some(filter));
+            // A float so large may be an integer that serde has rounded.
+            let right = (!holds_large(&filter)).then_some(filter);
+            assert_eq!(read_by_serde, right);
         }
         Err(error) => {
             assert_short_line(&error.to_string());
-            // serde rounds a long integer before anybody can see it; nothing else may part the two.
-            let range = FilterProblem::Metadata(MetadataProblem::IntegerRange);
-            assert!(
-                read_by_serde.is_none() || *error.problem() == range,
-                "{error}"
-            );
+            assert_eq!(read_by_serde, None, "{error}");
         }
     }
     if let Err(error) = Metadata::from_json(text) {

@@ -37,7 +37,9 @@ proptest! {
     fn serde_prints_and_reads_as_the_filter_itself_does(filter in filters()) {
         let printed = serde_json::to_string(&filter).unwrap();
         prop_assert_eq!(&printed, &filter.to_string());
-        prop_assert_eq!(&serde_json::from_str::<Filter>(&printed).unwrap(), &filter);
+        // A float so large may be an integer that serde has rounded.
+        let right = (!holds_large(&filter)).then_some(filter);
+        prop_assert_eq!(serde_json::from_str::<Filter>(&printed).ok(), right);
     }
 
     #[test]

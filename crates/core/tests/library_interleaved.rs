@@ -12,7 +12,7 @@ use futures_util::FutureExt as _;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use shelfward_core::capabilities::{Capabilities, Replace};
-use shelfward_core::library::{LibraryError, ScopeChange, TenantLibrary};
+use shelfward_core::library::{Affected, LibraryError, ScopeChange, TenantLibrary};
 use shelfward_core::{Collection, Count, Filter, Include, Store, Value};
 use shelfward_memory::MemoryStore;
 use support::{Meddle, Meddling, TestEmbedder, id, library, library_with, name, source, tenant};
@@ -342,6 +342,75 @@ proptest! {
 }
 
 #[test]
+fn what_was_removed_is_not_brought_back_by_the_filing_of_what_was_not_there_yet() {
+    for replace in BOTH {
+        let mut met = BTreeSet::new();
+        for (at, whole_tenant) in (0..MANY).flat_map(|at| [(at, false), (at, true)]) {
+            let shelf = Shelf::new(replace);
+            let new = source("new", NARROW, &["new"; 5]);
+            let mut filing: Call<'_> =
+                Box::pin(async { shelf.org.index_source(new).await.map(drop) });
+            let began = at > 0;
+            let ended = steps(&mut filing, at);
+            let mut remove: Call<'_> = if whole_tenant {
+                Box::pin(async { shelf.org.remove_tenant().await.map(drop) })
+            } else {
+                Box::pin(async { shelf.org.remove_source(&id("new")).await.map(drop) })
+            };
+            // The removal waits for a filing that writes already.
+            let removed = steps(&mut remove, MANY);
+            let filed = if ended { Ok(()) } else { finish(filing) };
+            if !removed {
+                finish(remove).unwrap();
+            }
+            let left = shelf
+                .held()
+                .iter()
+                .filter(|(text, _)| text == "new")
+                .count();
+            match filed {
+                Err(error) => {
+                    assert!(error.is_conflict() && !ended, "{error}");
+                    assert_eq!(left, 0, "after {at} steps");
+                }
+                Ok(()) if began => assert_eq!(left, 0, "after {at} steps"),
+                Ok(()) => assert_eq!(left, 5, "it began afterwards"),
+            }
+            met.insert((began, removed, ended));
+            // Nothing of it stands against what comes after it.
+            let again = source("new", NARROW, &["again"]);
+            finish(Box::pin(async {
+                shelf.org.index_source(again).await.map(drop)
+            }))
+            .unwrap();
+        }
+        assert!(
+            met.contains(&(true, true, false)) && met.contains(&(true, true, true)),
+            "{met:?}"
+        );
+    }
+}
+
+#[test]
+fn another_source_is_not_refused_for_a_removal_and_one_given_up_leaves_no_trace() {
+    let shelf = Shelf::new(Replace::Atomic);
+    let file = |name: &str| -> Call<'_> {
+        let new = source(name, NARROW, &["new"]);
+        Box::pin(async { shelf.org.index_source(new).await.map(drop) })
+    };
+    let (mut one, mut other) = (file("one"), file("other"));
+    assert!(!steps(&mut one, 1) && !steps(&mut other, 1));
+    drop(one);
+    finish(Box::pin(async {
+        shelf.org.remove_source(&id("one")).await.map(drop)
+    }))
+    .unwrap();
+    finish(other).unwrap();
+    finish(file("one")).unwrap();
+    assert_eq!(shelf.held().len(), 5);
+}
+
+#[test]
 fn sources_apart_do_not_wait_for_each_other_and_a_removal_of_the_tenant_waits_for_all() {
     let shelf = Shelf::new(Replace::DeleteThenWrite);
     let mut replace = shelf.index("new", 5, NARROW);
@@ -355,7 +424,7 @@ fn sources_apart_do_not_wait_for_each_other_and_a_removal_of_the_tenant_waits_fo
     }))
     .unwrap();
     assert_eq!(shelf.held().len(), 3, "the other did not wait");
-    let mut remove: Pin<Box<dyn Future<Output = Result<Count, LibraryError>> + '_>> =
+    let mut remove: Pin<Box<dyn Future<Output = Result<Affected, LibraryError>> + '_>> =
         Box::pin(shelf.org.remove_tenant());
     for _ in 0..MANY {
         assert!((&mut remove).now_or_never().is_none(), "it waits");
@@ -364,7 +433,7 @@ fn sources_apart_do_not_wait_for_each_other_and_a_removal_of_the_tenant_waits_fo
     finish(replace).unwrap();
     loop {
         if let Some(removed) = (&mut remove).now_or_never() {
-            assert_eq!(removed.unwrap(), Count::Exact(6));
+            assert_eq!(removed.unwrap().count(), Count::Exact(6));
             break;
         }
     }

@@ -10,15 +10,17 @@ mod support;
 
 use shelfward_core::filter::{FilterLimits, FilterProblem, any_of, key};
 use shelfward_core::library::{
-    IndexSource, LibraryError, LibrarySpec, Mode, Narrowing, Passage, Refusal, ScopeChange,
-    SearchRequest,
+    IndexSource, LibraryError, LibrarySpec, Mode, Narrowing, Passage, PassageId, Reading, Refusal,
+    ScopeChange, SearchRequest,
 };
 use shelfward_core::{
-    Ceilings, Count, ErrorKind, Filter, LibraryIndex, Metadata, NameProblem, Scope, Store,
+    Ceilings, Count, ErrorKind, Filter, Groups, GroupsError, LibraryIndex, Metadata, NameProblem,
+    Scope, SourceId, SourceKind, Store,
 };
 use std::sync::Arc;
 use support::{
-    Asked, Meddling, Nothing, TestEmbedder, id, library_with, name, scope, source, tenant,
+    Asked, Meddling, Nothing, TestEmbedder, id, library_with, name, scope, source, source_of,
+    tenant,
 };
 
 struct Watched {
@@ -191,14 +193,16 @@ async fn query_texts_words_and_numbers_of_hits_pass_at_their_ceilings() {
 
 #[tokio::test]
 async fn ceilings_are_settable_and_those_of_the_handle_hold() {
-    let mut small = Ceilings::default();
-    small.request_top_k = 10;
-    small.query_chars = 10;
-    small.query_words = 2;
-    small.filter_nodes = 8;
-    small.filter_values = 6;
-    small.source_passages = 2;
-    let library = Watched::new(small).await;
+    let small = Ceilings::builder()
+        .request_top_k(10)
+        .query_chars(10)
+        .query_words(2)
+        .filter_nodes(8)
+        .filter_values(6)
+        .source_passages(2)
+        .fetch_ids(2)
+        .build();
+    let library = Watched::new(small.unwrap()).await;
     library.passes(SearchRequest::new("two words.")).await;
     let over = library.refused(SearchRequest::new("x").top_k(11)).await;
     assert_eq!(refusal(over), Refusal::TopK { given: 11, max: 10 });
@@ -242,7 +246,19 @@ async fn ceilings_are_settable_and_those_of_the_handle_hold() {
     );
     assert_eq!(library.asked.take_calls(), [""; 0]);
     assert_eq!(library.embedder.calls(), embedded);
-    assert_eq!(org.remove_source(&id("s")).await.unwrap(), Count::Exact(2));
+
+    let reader = scope("a", &["g"]);
+    let read: Vec<PassageId> = (0..3).map(|n| PassageId::new(id("s"), n)).collect();
+    let fetch = async |ids: &[PassageId]| library.index.fetch(&reader, &Reading::new(), ids).await;
+    assert!(fetch(&read[..2]).await.unwrap().iter().all(Option::is_some));
+    library.asked.take_calls();
+    let three = fetch(&read).await.unwrap_err();
+    assert_eq!(refusal(three), Refusal::TooManyIds { given: 3, max: 2 });
+    assert_eq!(library.asked.take_calls(), [""; 0]);
+    assert_eq!(
+        org.remove_source(&id("s")).await.unwrap().count(),
+        Count::Exact(2)
+    );
 }
 
 #[tokio::test]
@@ -254,9 +270,7 @@ async fn a_source_of_one_passage_too_many_is_refused_and_the_old_one_stays() {
         .unwrap();
     library.asked.take_calls();
     let passages = std::iter::repeat_n(Passage::new("x"), 100_001);
-    let large = IndexSource::new("s", "document", ["g"])
-        .unwrap()
-        .passages(passages);
+    let large = source_of("document", "s", &["g"]).passages(passages);
     let error = org.index_source(large).await.unwrap_err();
     assert_eq!(
         refusal(error),
@@ -267,7 +281,10 @@ async fn a_source_of_one_passage_too_many_is_refused_and_the_old_one_stays() {
         }
     );
     assert_eq!(library.asked.take_calls(), [""; 0]);
-    assert_eq!(org.remove_source(&id("s")).await.unwrap(), Count::Exact(1));
+    assert_eq!(
+        org.remove_source(&id("s")).await.unwrap().count(),
+        Count::Exact(1)
+    );
 }
 
 #[tokio::test]
@@ -276,25 +293,18 @@ async fn nine_thousand_groups_are_filed_and_read_and_one_more_is_refused() {
     let org = index.tenant(tenant("a"));
     let groups: Vec<String> = (0..9_001).map(|n| format!("team:{n}")).collect();
     let (all, most) = (&groups[..], &groups[..9_000]);
-    let file = |groups: &[String]| {
-        let passages = [Passage::new("one")];
-        IndexSource::new("s", "document", groups)
-            .unwrap()
-            .passages(passages)
-    };
-    org.index_source(file(most)).await.unwrap();
-    let error = org.index_source(file(all)).await.unwrap_err();
-    let expected = Refusal::TooManyGroups {
+    let kind = SourceKind::new("document").unwrap();
+    let filed = IndexSource::new(id("s"), kind, Groups::of(most).unwrap());
+    org.index_source(filed.passages([Passage::new("one")]))
+        .await
+        .unwrap();
+    let expected = GroupsError::TooManyGroups {
         groups: 9_001,
         max: 9_000,
     };
-    assert_eq!(refusal(error), expected);
+    assert_eq!(Groups::of(all).unwrap_err(), expected);
+    assert_eq!(ScopeChange::new().groups(all).unwrap_err(), expected);
     let change = |groups| ScopeChange::new().groups(groups).unwrap();
-    let error = org
-        .set_source_scope(&id("s"), &change(all))
-        .await
-        .unwrap_err();
-    assert_eq!(refusal(error), expected);
 
     let request = SearchRequest::new("one");
     let reads = async |groups: &[String]| {
@@ -314,7 +324,7 @@ async fn nine_thousand_groups_are_filed_and_read_and_one_more_is_refused() {
     assert_eq!(reads(most).await, 1);
     assert_eq!(reads(&groups[9_000..]).await, 0);
     let narrowed = org.set_source_scope(&id("s"), &change(&groups[..1])).await;
-    assert_eq!(narrowed.unwrap(), Count::Exact(1));
+    assert_eq!(narrowed.unwrap().count(), Count::Exact(1));
     assert_eq!(reads(&groups[1..]).await, 0);
 }
 
@@ -330,11 +340,10 @@ async fn names_and_texts_at_their_ends_are_held_and_found() {
     for name in &longest {
         let org = index.tenant(tenant(name));
         let source_id = name.repeat(4);
-        let filed = IndexSource::new(&source_id, "k", [name])
-            .unwrap()
+        let filed = source_of(name, &source_id, &[name.as_str()])
             .tags([name, ""])
             .title(name)
-            .passages([Passage::new("one"), Passage::new("")]);
+            .passages([Passage::new("one"), Passage::new("?")]);
         org.index_source(filed).await.unwrap();
         let request = SearchRequest::new("one").tags([name, ""]);
         let reader = Scope::of(name, [name]).unwrap();
@@ -345,11 +354,11 @@ async fn names_and_texts_at_their_ends_are_held_and_found() {
         assert_eq!(first.title.as_deref(), Some(name.as_str()));
         assert_eq!(first.tags, [name, ""]);
         assert_eq!(
-            org.remove_source(&id(&source_id)).await.unwrap(),
+            org.remove_source(&id(&source_id)).await.unwrap().count(),
             Count::Exact(2)
         );
     }
-    let long = IndexSource::new(&"x".repeat(513), "k", ["g"]).unwrap_err();
+    let long = SourceId::new(&"x".repeat(513)).unwrap_err();
     assert_eq!(
         long.problem(),
         &NameProblem::TooLong {
@@ -357,12 +366,15 @@ async fn names_and_texts_at_their_ends_are_held_and_found() {
             max: 512
         }
     );
-    let group = IndexSource::new("s", "k", ["g", ""]).unwrap_err();
+    assert!(SourceKind::new(&"x".repeat(129)).is_err());
+    let GroupsError::Name(group) = Groups::of(["g", ""]).unwrap_err() else {
+        panic!("an empty name")
+    };
     assert_eq!(
         (group.what(), group.problem()),
         ("access group", &NameProblem::Empty)
     );
-    let huge = IndexSource::new(&"x".repeat(10 << 20), "k", ["g"]).unwrap_err();
+    let huge = SourceId::new(&"x".repeat(10 << 20)).unwrap_err();
     assert!(huge.to_string().len() < 300, "{huge}");
 }
 

@@ -2,10 +2,10 @@
 
 mod support;
 
-use shelfward_core::library::{IndexSource, Mode, Passage, SearchRequest};
+use shelfward_core::library::{Mode, Passage, SearchRequest};
 use shelfward_core::{Metadata, Value};
 use shelfward_text::{ChunkTurns, Turn, chunk_turns, lexical_tokens};
-use support::{TestEmbedder, library_with, memory, scope, tenant};
+use support::{TestEmbedder, library_with, memory, scope, source_of, tenant};
 
 fn turns() -> Vec<Turn> {
     let turn = |seq, text: &str, start, end| Turn {
@@ -30,8 +30,7 @@ async fn the_opening_sample_finds_its_session() {
             let metadata = Metadata::new().with("firstSeq", chunk.first_seq).unwrap();
             Passage::new(chunk.text).metadata(metadata.with("lastSeq", chunk.last_seq).unwrap())
         });
-    let session = IndexSource::new("session:s1", "session", ["acct:ann"])
-        .unwrap()
+    let session = source_of("session", "session:s1", &["acct:ann"])
         .tags(["q3"])
         .title("Budget review")
         .passages(passages);

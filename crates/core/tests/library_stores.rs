@@ -318,7 +318,11 @@ async fn a_write_that_failed_after_it_was_sent_is_told_to_the_observer_and_a_ref
     let org = index
         .with_observer(events.clone(), None)
         .tenant(tenant("org1"));
-    assert!(org.index_source(source("s1", &[], &["a"])).await.is_err());
+    assert!(
+        org.index_source(source("s1", &["g"], &[" "]))
+            .await
+            .is_err()
+    );
     assert!(events.0.lock().unwrap().is_empty());
     assert!(
         org.index_source(source("s1", &["g"], &["a"]))

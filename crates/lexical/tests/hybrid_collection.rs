@@ -48,9 +48,8 @@ async fn a_blank_query_is_refused_and_nobody_is_asked() {
 #[tokio::test]
 async fn a_long_query_is_refused_and_nobody_is_asked() {
     let mut docs = three().await;
-    let mut ceilings = *docs.store.ceilings();
-    ceilings.query_chars = 5;
-    docs.store = docs.store.with_ceilings(ceilings);
+    let ceilings = docs.store.ceilings().to_builder().query_chars(5).build();
+    docs.store = docs.store.with_ceilings(ceilings.unwrap());
     let searcher = docs.searcher().await;
     docs.asked.take_calls();
     let refused = searcher.search("apples", 3, None).await.unwrap_err();
@@ -239,7 +238,7 @@ async fn the_words_are_searched_as_the_settings_say() {
     assert_eq!(ids(&found(all).await.unwrap()), ["both"]);
     let refused = found(begun.max_expansions(0)).await.unwrap_err();
     assert!(
-        matches!(refused, HybridError::TooManyExpansions(_)),
+        matches!(refused, HybridError::TooManyExpansions { max: 0 }),
         "{refused}"
     );
 }

@@ -66,7 +66,8 @@ impl Shelf {
 
     async fn found(&self, scope: &Scope, request: &SearchRequest) -> Vec<String> {
         let found = self.searcher().search(scope, request, 100).await.unwrap();
-        let mut found = ids(&found);
+        assert!(found.complete);
+        let mut found = ids(&found.passages);
         found.sort();
         found
     }
@@ -108,7 +109,8 @@ async fn what_is_out_of_scope_is_never_answered_though_the_index_holds_it() {
         .searcher()
         .search(&scope("a", &["g"]), &apple(), 9)
         .await
-        .unwrap();
+        .unwrap()
+        .passages;
     assert!(
         found
             .iter()
@@ -138,11 +140,12 @@ async fn what_was_removed_or_narrowed_is_gone_at_once() {
         shelf.file(name, &["g"], &["apple", "apple"]).await;
     }
     let org = shelf.library.tenant(tenant("a"));
-    org.remove_source(&id("removed")).await.unwrap();
+    org.remove_source(&id("removed")).await.unwrap().count();
     let change = ScopeChange::new().groups(["h"]).unwrap();
     org.set_source_scope(&id("narrowed"), &change)
         .await
-        .unwrap();
+        .unwrap()
+        .count();
     org.index_source(source("shorter", &["g"], &["apple"]))
         .await
         .unwrap();
@@ -185,7 +188,8 @@ async fn ids_of_no_passage_are_passed_over() {
         .searcher()
         .search(&scope("a", &["g"]), &apple(), 5)
         .await
-        .unwrap();
+        .unwrap()
+        .passages;
     assert_eq!(ids(&found), ["s#1#0"]);
     assert_eq!(found[0].sparse.unwrap().rank, Some(1));
 }
@@ -247,7 +251,8 @@ async fn many_hidden_hits_do_not_crowd_out_the_readable() {
     let found = searcher
         .search(&scope("a", &["g"]), &apple(), 6)
         .await
-        .unwrap();
+        .unwrap()
+        .passages;
     let of_words: Vec<_> = found
         .iter()
         .filter(|found| found.sparse.is_some())
@@ -274,7 +279,8 @@ async fn a_passage_is_shown_as_the_library_shows_it_with_the_fused_score() {
         .searcher()
         .search(&scope("a", &["g"]), &apple(), 5)
         .await
-        .unwrap();
+        .unwrap()
+        .passages;
     let passage = &found[0].passage;
     assert_eq!((passage.id.as_str(), &*passage.text), ("s#0", "apple"));
     assert_eq!(
@@ -312,6 +318,7 @@ async fn blank_queries_and_top_k_ask_nobody() {
             .search(&reader, &apple(), 0)
             .await
             .unwrap()
+            .passages
             .is_empty()
     );
     for top_k in [334, usize::MAX] {
@@ -325,7 +332,12 @@ async fn blank_queries_and_top_k_ask_nobody() {
     assert!(asked.take_calls().is_empty());
 
     assert_eq!(
-        searcher.search(&reader, &apple(), 333).await.unwrap().len(),
+        searcher
+            .search(&reader, &apple(), 333)
+            .await
+            .unwrap()
+            .passages
+            .len(),
         1
     );
     assert_eq!(
@@ -344,7 +356,8 @@ async fn a_query_without_words_is_answered_by_the_dense_leg_alone() {
         .searcher()
         .search(&scope("a", &["g"]), &request, 5)
         .await
-        .unwrap();
+        .unwrap()
+        .passages;
     assert_eq!(ids(&found), ["s#0"]);
     assert_eq!(found[0].sparse, None);
 }

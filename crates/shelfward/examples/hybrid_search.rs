@@ -16,8 +16,8 @@ use shelfward::lexical::{Bm25Index, Bm25Tokenizer, Stemmer};
 use shelfward::library::{IndexSource, LibrarySpec, Passage, SearchRequest};
 use shelfward::text::WordRule;
 use shelfward::{
-    CollectionName, CollectionSpec, EmbedError, Embedder, Key, LibraryIndex, Metric, Record, Role,
-    Scope, TenantId, Text, async_trait, embed_checked,
+    CollectionName, CollectionSpec, EmbedError, Embedder, Groups, Key, LibraryIndex, Metric,
+    Record, Role, Scope, SourceId, SourceKind, TenantId, Text, async_trait, embed_checked,
 };
 
 /// A stand-in for a model: it counts words of four subjects.
@@ -152,7 +152,9 @@ pub(crate) async fn over_a_library(groups: &[&str]) -> Result<Vec<HybridPassage>
         ),
     ];
     for (id, readers, text) in sources {
-        let source = IndexSource::new(id, "document", readers)?.passages([Passage::new(text)]);
+        let kind = SourceKind::new("document")?;
+        let source = IndexSource::new(SourceId::new(id)?, kind, Groups::of(readers)?)
+            .passages([Passage::new(text)]);
         acme.index_source(source).await?;
         // The library's id of a passage is its source's id, #, and its number.
         index.add_document(&format!("{id}#0"), text, None)?;
@@ -162,7 +164,7 @@ pub(crate) async fn over_a_library(groups: &[&str]) -> Result<Vec<HybridPassage>
     let searcher = LibraryHybridSearcher::new(library, index);
     let reader = Scope::of("acme", groups)?;
     let request = SearchRequest::new("holiday contract");
-    Ok(searcher.search(&reader, &request, 3).await?)
+    Ok(searcher.search(&reader, &request, 3).await?.passages)
 }
 
 fn line(id: &str, score: f64, dense: Option<LegPlace>, sparse: Option<LegPlace>) -> String {

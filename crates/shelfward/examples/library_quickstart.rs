@@ -15,7 +15,9 @@ use std::sync::Arc;
 
 use shelfward::library::{FoundPassage, IndexSource, LibrarySpec, Passage, SearchRequest};
 use shelfward::text::{ChunkTurns, Turn, chunk_turns};
-use shelfward::{CollectionName, LibraryIndex, Metadata, Scope, TenantId};
+use shelfward::{
+    CollectionName, Groups, LibraryIndex, Metadata, Scope, SourceId, SourceKind, TenantId,
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -39,7 +41,11 @@ pub(crate) async fn best_hit() -> Result<Option<FoundPassage>, Box<dyn Error>> {
             .with("lastSeq", chunk.last_seq)?;
         passages.push(Passage::new(chunk.text).metadata(metadata));
     }
-    let source = IndexSource::new("session:planning", "session", ["acct:ann"])?
+    let (id, kind) = (
+        SourceId::new("session:planning")?,
+        SourceKind::new("session")?,
+    );
+    let source = IndexSource::new(id, kind, Groups::of(["acct:ann"])?)
         .title("Planning for spring")
         .tags(["q1"])
         .passages(passages);

@@ -164,18 +164,13 @@ fn never_beyond_the_scope(steps: &[Step]) {
         for passage in &seen.answer.passages {
             let tenant = passage.metadata.text("tenantId");
             assert_eq!(tenant, Some(reader.scope.tenant().as_str()), "{passage:?}");
-            let groups = passage.metadata.get("aclGroups").unwrap().elements();
-            let shared = groups
-                .iter()
-                .filter_map(|group| group.as_text())
-                .any(|group| {
-                    reader
-                        .scope
-                        .groups()
-                        .iter()
-                        .any(|held| held.as_str() == group)
-                });
-            assert!(shared, "{} is shown {passage:?}", reader.name);
+            let held = reader.scope.groups();
+            let shared = |group: &str| held.iter().any(|held| held.as_str() == group);
+            assert!(
+                passage.access_groups().any(shared),
+                "{} is shown {passage:?}",
+                reader.name
+            );
         }
     }
 }

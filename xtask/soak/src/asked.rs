@@ -102,12 +102,17 @@ impl Asked {
             .matching(matching)
             .prefix(self.prefix)
             .top_k(self.top_k);
-        let (folder, tags) = (folder_name(self.folder), names('t', self.tags));
         if self.is_either() {
-            request =
-                request.any_of([Narrowing::new().folder(folder), Narrowing::new().tags(tags)]);
+            let tagged = Narrowing::new().tags(names('t', self.tags));
+            let in_folder = Narrowing::new().folder(folder_name(self.folder));
+            request = request.any_of([in_folder, tagged]);
         } else {
-            request = request.folder(folder).tags(tags);
+            if self.folder != 0 {
+                request = request.folder(folder_name(self.folder));
+            }
+            if self.tags != 0 {
+                request = request.tags(names('t', self.tags));
+            }
         }
         if let Some(year) = self.from_year {
             request = request.filter(key(YEAR).gte(year).build()?);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use shelfward::library::{IndexSource, Mode, PassageId, SearchRequest};
+use shelfward::library::{Mode, Passage, PassageId, SearchRequest};
 use shelfward::{LibraryIndex, Persistence, SourceId};
 
 use crate::Failure;
@@ -177,7 +177,7 @@ impl Soak {
             .map(|i| PassageId::new(source.clone(), i))
             .collect();
         let reading = self.model.read();
-        let found = library.fetch(&scope, &request, &ids).await?;
+        let found = library.fetch(&scope, request.reading(), &ids).await?;
         self.judge().fetched(asked, slot, &found, &reading, kind);
         self.findings.did("fetches");
         Ok(())
@@ -206,8 +206,7 @@ impl Soak {
         let refused = match random.u8(..3) {
             0 => tenant.index_source(source.passages([])).await.is_err(),
             1 => {
-                let nobody: [&str; 0] = [];
-                let source = IndexSource::new(&slot.id(), "document", nobody)?;
+                let source = source.passages([Passage::new("common"), Passage::new(" ")]);
                 tenant.index_source(source).await.is_err()
             }
             _ => {

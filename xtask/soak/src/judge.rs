@@ -172,18 +172,10 @@ pub(crate) fn is_of(slot: Slot, state: State, passage: &FoundPassage) -> bool {
     let Ok(index) = u32::try_from(passage.index) else {
         return false;
     };
-    let listed = |key: &str| -> Vec<&str> {
-        let value = passage.metadata.get(key);
-        let elements = value.map_or(&[][..], shelfward::Value::elements);
-        elements
-            .iter()
-            .filter_map(shelfward::Scalar::as_text)
-            .collect()
-    };
     let folder = passage.folder_id.as_deref().unwrap_or_default();
     index < passages(state.content)
         && *passage.text == *text(slot, state.content, index)
-        && listed("aclGroups") == names('g', state.place.groups).collect::<Vec<_>>()
+        && passage.access_groups().eq(names('g', state.place.groups))
         && passage.tags == names('t', state.place.tags).collect::<Vec<_>>()
         && folder == folder_name(state.place.folder)
         && passage.metadata.text("tenantId") == Some(tenant_name(slot.tenant).as_str())

@@ -42,7 +42,11 @@ impl Op {
     async fn call(self, library: &LibraryIndex) -> Result<Count, Failure> {
         match self {
             Self::RemoveTenant(tenant) => {
-                library.tenant(tenant_id(tenant)?).remove_tenant().await?;
+                library
+                    .tenant(tenant_id(tenant)?)
+                    .remove_tenant()
+                    .await?
+                    .count();
                 // A count over all sources is none of one of them.
                 Ok(Count::Unknown)
             }
@@ -61,7 +65,7 @@ async fn write(tenant: &TenantLibrary, slot: Slot, change: Change) -> Result<Cou
             let report = tenant.index_source(index_source(slot, state)?).await?;
             Count::Exact(report.passages)
         }
-        Change::Remove => tenant.remove_source(&id).await?,
+        Change::Remove => tenant.remove_source(&id).await?.count(),
         Change::Rescope {
             groups,
             folder,
@@ -77,7 +81,7 @@ async fn write(tenant: &TenantLibrary, slot: Slot, change: Change) -> Result<Cou
             if let Some(tags) = tags {
                 change = change.tags(names('t', tags));
             }
-            tenant.set_source_scope(&id, &change).await?
+            tenant.set_source_scope(&id, &change).await?.count()
         }
     })
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use shelfward::library::{IndexSource, LibrarySpec, Passage};
 use shelfward::{
-    CollectionName, EmbedError, Embedder, Field, FieldKind, Metadata, MetadataKey, NameError, Role,
-    Scope, ScopeError, TenantId, WordRule, async_trait,
+    CollectionName, EmbedError, Embedder, Field, FieldKind, Groups, Metadata, MetadataKey,
+    NameError, Role, Scope, ScopeError, SourceId, SourceKind, TenantId, WordRule, async_trait,
 };
 
 pub(crate) const TENANTS: usize = 3;
@@ -153,13 +153,15 @@ pub(crate) fn index_source(
 ) -> Result<IndexSource, Box<dyn std::error::Error + Send + Sync>> {
     let State { content, place } = state;
     let passages = (0..passages(content)).map(|i| Passage::new(text(slot, content, i)));
-    Ok(
-        IndexSource::new(&slot.id(), "document", names('g', place.groups))?
-            .folder(folder_name(place.folder))
-            .tags(names('t', place.tags))
-            .metadata(Metadata::new().with(YEAR, year(content))?)
-            .passages(passages),
+    Ok(IndexSource::new(
+        SourceId::new(&slot.id())?,
+        SourceKind::new("document")?,
+        Groups::of(names('g', place.groups))?,
     )
+    .folder(folder_name(place.folder))
+    .tags(names('t', place.tags))
+    .metadata(Metadata::new().with(YEAR, year(content))?)
+    .passages(passages))
 }
 
 pub(crate) fn library_spec(

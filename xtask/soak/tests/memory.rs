@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use shelfward::library::{
-    IndexSource, LibrarySpec, Mode, Passage, PassageId, ScopeChange, SearchRequest, TenantLibrary,
+    IndexSource, LibrarySpec, Mode, Passage, PassageId, Reading, ScopeChange, SearchRequest,
+    TenantLibrary,
 };
-use shelfward::{CollectionName, LibraryIndex, Scope, SourceId, TenantId};
+use shelfward::{CollectionName, Groups, LibraryIndex, Scope, SourceId, SourceKind, TenantId};
 use shelfward_conformance::TableEmbedder;
 
 use allocator::Checking;
@@ -134,17 +135,15 @@ async fn calls(library: &LibraryIndex, beside: fn()) -> Result<(), Failed> {
         beside();
         let id = SourceId::new(&format!("s{}", call / 5 % SOURCES))?;
         match call % 5 {
-            4 if call % 3 == 0 => drop(tenant.remove_source(&id).await?),
+            4 if call % 3 == 0 => drop(tenant.remove_source(&id).await?.count()),
             4 if call % 3 == 1 => {
                 let change = ScopeChange::new().groups(["g", "h"])?;
-                tenant.set_source_scope(&id, &change).await?;
+                tenant.set_source_scope(&id, &change).await?.count();
             }
             4 => index(&tenant, call / 5 % SOURCES, call).await?,
             3 => {
                 let ids: Vec<_> = (0..20).map(|i| PassageId::new(id.clone(), i)).collect();
-                library
-                    .fetch(&scope, &SearchRequest::new("word"), &ids)
-                    .await?;
+                library.fetch(&scope, &Reading::new(), &ids).await?;
             }
             leg => {
                 let query = format!("word w{}", call % 7);
@@ -153,13 +152,17 @@ async fn calls(library: &LibraryIndex, beside: fn()) -> Result<(), Failed> {
             }
         }
     }
-    tenant.remove_tenant().await?;
+    tenant.remove_tenant().await?.count();
     Ok(())
 }
 
 async fn index(tenant: &TenantLibrary, source: usize, content: usize) -> Result<(), Failed> {
     let passages = (0..10 + content % 5).map(|i| Passage::new(format!("word w{i} of {content}")));
-    let source = IndexSource::new(&format!("s{source}"), "document", ["g"])?;
+    let (id, kind) = (
+        SourceId::new(&format!("s{source}"))?,
+        SourceKind::new("document")?,
+    );
+    let source = IndexSource::new(id, kind, Groups::of(["g"])?);
     tenant.index_source(source.passages(passages)).await?;
     Ok(())
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use shelfward_core::library::{IndexSource, LibrarySpec, Mode, Passage, SearchRequest};
 use shelfward_core::{
-    Collection, EmbedError, Embedder, ErrorKind, Filter, Include, LibraryIndex, Role, Scope, Store,
-    TenantId, async_trait,
+    Collection, EmbedError, Embedder, ErrorKind, Filter, Groups, Include, LibraryIndex, Role,
+    Scope, SourceId, SourceKind, Store, TenantId, async_trait,
 };
 use shelfward_postgres::{Identifier, PostgresOptions, PostgresStore, Reader};
 use sqlx_core::connection::Connection as _;
@@ -50,9 +50,11 @@ async fn filed(store: &Store) -> LibraryIndex {
         ("other", "theirs", "all"),
     ] {
         let passages = (0..4).map(|n| Passage::new(format!("berth {n} of {source}")));
-        let source = IndexSource::new(source, "note", [group])
-            .unwrap()
-            .passages(passages);
+        let (id, kind) = (
+            SourceId::new(source).unwrap(),
+            SourceKind::new("note").unwrap(),
+        );
+        let source = IndexSource::new(id, kind, Groups::of([group]).unwrap()).passages(passages);
         let tenant = library.tenant(TenantId::new(tenant).unwrap());
         tenant.index_source(source).await.unwrap();
     }

@@ -8,7 +8,8 @@ use shelfward_bench::report::{Report, Row};
 use shelfward_bench::rounds::alternate;
 use shelfward_core::library::{IndexSource, LibrarySpec, Mode, Passage, SearchRequest};
 use shelfward_core::{
-    CollectionName, Filter, Leg, LibraryIndex, Match, Scope, Store, TenantId, query_words,
+    CollectionName, Filter, Groups, Leg, LibraryIndex, Match, Scope, SourceId, SourceKind, Store,
+    TenantId, query_words,
 };
 use shelfward_memory::MemoryStore;
 use tokio::runtime::Runtime;
@@ -41,9 +42,12 @@ pub(crate) fn library(run: &Run<'_>, report: &mut Report) {
                 .zip(texts)
                 .map(|(at, text)| Passage::new(format!("{at} {text}")));
             let id = format!("s{n}");
-            let source = IndexSource::new(&id, "document", groups)
-                .unwrap()
-                .passages(passages);
+            let (id, kind) = (
+                SourceId::new(&id).unwrap(),
+                SourceKind::new("document").unwrap(),
+            );
+            let groups = Groups::of(groups).unwrap();
+            let source = IndexSource::new(id, kind, groups).passages(passages);
             tenant.index_source(source).await.unwrap();
         }
         index

@@ -8,7 +8,9 @@ use shelfward_bench::report::{Figures, Report, Row};
 use shelfward_core::library::{
     IndexSource, LibrarySpec, Passage, ScopeChange, SearchRequest, TenantLibrary,
 };
-use shelfward_core::{CollectionName, LibraryIndex, Scope, SourceId, Store, TenantId};
+use shelfward_core::{
+    CollectionName, Groups, LibraryIndex, Scope, SourceId, SourceKind, Store, TenantId,
+};
 use shelfward_hnsw::{HnswOptions, HnswStore};
 use shelfward_memory::MemoryStore;
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
@@ -93,8 +95,11 @@ fn of_store(run: &Run<'_>, report: &mut Report, name: &str, store: &Store) {
 /// A source whose passages begin with the numbers of their vectors.
 fn source(id: &str, group: &str, word: &str, passages: usize) -> IndexSource {
     let passages = (0..passages).map(|n| Passage::new(format!("{n} {word} passage of the book")));
-    let source = IndexSource::new(id, "document", [group]).unwrap();
-    source.passages(passages)
+    let (id, kind) = (
+        SourceId::new(id).unwrap(),
+        SourceKind::new("document").unwrap(),
+    );
+    IndexSource::new(id, kind, Groups::of([group]).unwrap()).passages(passages)
 }
 
 /// The longest that a search of what nobody writes takes.
@@ -126,10 +131,10 @@ async fn written(tenant: TenantLibrary, write: Write, passages: usize) -> Durati
         Write::Index | Write::Replace => drop(tenant.index_source(source).await.unwrap()),
         Write::Rescope => {
             let scope = ScopeChange::new().groups(["g3"]).unwrap();
-            let _count = tenant.set_source_scope(&id, &scope).await.unwrap();
+            let _count = tenant.set_source_scope(&id, &scope).await.unwrap().count();
         }
         Write::Remove => {
-            let _count = tenant.remove_source(&id).await.unwrap();
+            let _count = tenant.remove_source(&id).await.unwrap().count();
         }
     }
     begun.elapsed()

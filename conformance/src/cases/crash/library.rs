@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use shelfward_core::capabilities::Full;
 use shelfward_core::library::{
-    FoundPassage, IndexSource, LibraryError, LibrarySpec, Passage, PassageId, ScopeChange,
+    FoundPassage, IndexSource, LibraryError, LibrarySpec, Passage, PassageId, Reading, ScopeChange,
     SearchRequest,
 };
-use shelfward_core::{LibraryIndex, Scope, SourceId, TenantId, async_trait};
+use shelfward_core::{Groups, LibraryIndex, Scope, SourceId, SourceKind, TenantId, async_trait};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -75,7 +75,8 @@ impl Writer for Source {
                 let id = self.id.to_string();
                 let texts =
                     (0..passages(*version)).map(|n| Passage::new(format!("common {version} {n}")));
-                let source = IndexSource::new(&id, "document", [group(n)])?.passages(texts);
+                let (id, kind) = (SourceId::new(&id)?, SourceKind::new("document")?);
+                let source = IndexSource::new(id, kind, Groups::of([group(n)])?).passages(texts);
                 org.index_source(source).await.map(drop)
             }
             Change::Narrow(n) => {
@@ -91,10 +92,7 @@ impl Writer for Source {
         let ids: Vec<_> = (0..MOST)
             .map(|n| PassageId::new(self.id.clone(), n))
             .collect();
-        let fetched = self
-            .index
-            .fetch(&scope, &SearchRequest::new("common"), &ids)
-            .await;
+        let fetched = self.index.fetch(&scope, &Reading::new(), &ids).await;
         Ok(match fetched {
             Ok(fetched) => {
                 let there: Vec<_> = fetched.into_iter().flatten().collect();
@@ -114,13 +112,8 @@ fn whole(there: &[FoundPassage], full: bool) -> Checked<BTreeMap<String, (u64, u
     let mut sources: BTreeMap<String, Vec<(u64, usize)>> = BTreeMap::new();
     for passage in there {
         let version = passage.text.split(' ').nth(1).and_then(|v| v.parse().ok());
-        let groups = passage.metadata.get("aclGroups");
-        let groups = groups
-            .map(|groups| groups.elements().to_vec())
-            .unwrap_or_default();
-        let group = GROUPS.iter().position(|group| {
-            groups.len() == 1 && groups.iter().any(|held| held.as_text() == Some(*group))
-        });
+        let groups: Vec<&str> = passage.access_groups().collect();
+        let group = GROUPS.iter().position(|group| groups == [*group]);
         let (Some(version), Some(group)) = (version, group) else {
             return Err(Finding::errors("a passage that was never written"));
         };

@@ -319,7 +319,10 @@ async fn gone(index: &LibraryIndex, query: &str, gone: &[&str]) -> Checked {
 
 async fn after_removal(context: Context) -> Checked {
     let index = library(&context).await?;
-    tenant(&index)?.remove_source(&SourceId::new("s")?).await?;
+    tenant(&index)?
+        .remove_source(&SourceId::new("s")?)
+        .await?
+        .count();
     gone(&index, "rain", &["s#0"]).await?;
     let by_word = ask(&index, SearchRequest::new("rain").mode(Mode::Lexical)).await?;
     same_ids("left", &passages(&by_word), &["r#0", "t#0"])
@@ -345,7 +348,10 @@ async fn after_narrowing(context: Context) -> Checked {
     let index = library(&context).await?;
     let change = ScopeChange::new().groups(["few"])?;
     let narrowed = SourceId::new("s")?;
-    tenant(&index)?.set_source_scope(&narrowed, &change).await?;
+    tenant(&index)?
+        .set_source_scope(&narrowed, &change)
+        .await?
+        .count();
     gone(&index, "rain", &["s#0"]).await?;
     let few = Scope::of("org1", ["few"])?;
     let request = SearchRequest::new("rain").mode(Mode::Lexical);

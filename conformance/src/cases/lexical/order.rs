@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use shelfward_core::library::{IndexSource, LibrarySpec, Mode, Passage, SearchRequest};
+use shelfward_core::library::{LibrarySpec, Mode, Passage, SearchRequest};
 use shelfward_core::{LibraryIndex, Match, Scope};
 
 use super::shelf::{any, document, holding, leg, org, shelf, with_bm25, with_words};
 use crate::case::Case;
-use crate::cases::library::file;
+use crate::cases::library::{file, source_of};
 use crate::check::{ids, same_ids, same_order};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
@@ -146,7 +146,7 @@ async fn in_the_library(context: Context) -> Checked {
     let index = LibraryIndex::ensure(&context.store().await?, spec, embedder).await?;
     for id in ["b", "a:1", "a"] {
         let same = (0..12).map(|_| Passage::new("the same"));
-        let source = IndexSource::new(id, "document", ["g"])?.passages(same);
+        let source = source_of("document", id, ["g"])?.passages(same);
         file(&index, "org1", source).await?;
     }
     let expected: Vec<String> = ["a", "a:1", "b"]

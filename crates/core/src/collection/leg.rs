@@ -233,7 +233,7 @@ impl Collection {
         Ok(lexical.words == Words::Superset)
     }
 
-    pub(super) fn check_vector(&self, vector: &[f32]) -> Result<(), VectorProblem> {
+    pub(crate) fn check_vector(&self, vector: &[f32]) -> Result<(), VectorProblem> {
         check_numbers(vector, self.spec().width)?;
         let squared: f64 = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
         let largest = match self.spec().metric {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Collection;
 use crate::error::{ErrorKind, Operation, Result};
+use crate::filter::NarrowFilter;
 use crate::metadata::{Metadata, MetadataError, MetadataProblem, Text};
 use crate::record::{Key, Record};
 use crate::search::{MetadataPatch, as_count, cut_word};
@@ -53,18 +54,18 @@ impl Collection {
 
     fn check_record(&self, operation: Operation, origin: Origin, record: &Record) -> Result<()> {
         self.check_vector(&record.vector)
-            .map_err(|e| self.error(operation, e))?;
-        self.check_record_but_vector(operation, origin, record)
+            .map_err(ErrorKind::from)
+            .and_then(|()| self.check_record_but_vector(origin, record))
+            .map_err(|e| self.error(operation, e).of_record(&record.key))
     }
 
     pub(super) fn check_record_but_vector(
         &self,
-        operation: Operation,
         origin: Origin,
         record: &Record,
-    ) -> Result<()> {
-        self.check_key(operation, &record.key)?;
-        self.check_metadata(operation, origin, &record.metadata)?;
+    ) -> Result<(), ErrorKind> {
+        self.key_problem(&record.key)?;
+        self.check_metadata(origin, &record.metadata)?;
         if let Some(key) = self.spec().partition_key() {
             let held = record.metadata.text(key.as_str());
             if held != record.key.partition.as_ref().map(Text::as_str) {
@@ -72,66 +73,40 @@ impl Collection {
                     "the record {} must hold its partition under {key}",
                     record.key
                 );
-                return Err(self.error(operation, ErrorKind::Invalid(invalid)));
+                return Err(ErrorKind::Invalid(invalid));
             }
         }
         if let Some(text) = record.text.as_deref() {
             if text.contains('\0') {
-                let at = format!("the text of {}", record.key);
-                return Err(self.error(operation, MetadataError::new(at, MetadataProblem::Nul)));
+                return Err(MetadataError::new("the text", MetadataProblem::Nul).into());
             }
-            self.check_limit(
-                operation,
-                "bytes of a text",
-                text.len(),
-                self.capabilities().max_text_bytes,
-            )?;
+            let max = self.capabilities().max_text_bytes;
+            check_limit("bytes of a text", text.len(), max)?;
         }
         Ok(())
     }
 
-    fn check_metadata(
-        &self,
-        operation: Operation,
-        origin: Origin,
-        metadata: &Metadata,
-    ) -> Result<()> {
+    fn check_metadata(&self, origin: Origin, metadata: &Metadata) -> Result<(), ErrorKind> {
         for (key, value) in metadata.iter() {
             if origin == Origin::Caller && key.is_reserved() {
-                let reserved = MetadataError::new(key, MetadataProblem::ReservedKey);
-                return Err(self.error(operation, reserved));
+                return Err(MetadataError::new(key, MetadataProblem::ReservedKey).into());
             }
-            self.spec()
-                .check_value(key, value)
-                .map_err(|e| self.error(operation, e))?;
+            self.spec().check_value(key, value)?;
         }
-        let max = self.capabilities().max_metadata_bytes;
-        self.check_limit(
-            operation,
-            "bytes of a record's metadata",
-            metadata.byte_len(),
-            max,
-        )
+        self.check_metadata_bytes(metadata.byte_len())
     }
 
-    fn check_limit(
-        &self,
-        operation: Operation,
-        what: &'static str,
-        given: usize,
-        max: Option<usize>,
-    ) -> Result<()> {
-        match max {
-            Some(max) if given > max => {
-                let (given, max) = (as_count(given), as_count(max));
-                Err(self.error(operation, ErrorKind::Limit { what, given, max }))
-            }
-            _ => Ok(()),
-        }
+    fn check_metadata_bytes(&self, bytes: usize) -> Result<(), ErrorKind> {
+        let max = self.capabilities().max_metadata_bytes;
+        check_limit("bytes of a record's metadata", bytes, max)
     }
 
     pub(super) fn check_key(&self, operation: Operation, key: &Key) -> Result<()> {
-        let invalid = |text: String| Err(self.error(operation, ErrorKind::Invalid(text)));
+        self.key_problem(key).map_err(|e| self.error(operation, e))
+    }
+
+    fn key_problem(&self, key: &Key) -> Result<(), ErrorKind> {
+        let invalid = |text: String| Err(ErrorKind::Invalid(text));
         match key.id.as_str().len() {
             0 => return invalid("a record's id has at least 1 byte".to_owned()),
             bytes if bytes > Key::MAX_ID_BYTES => {
@@ -183,11 +158,44 @@ impl Collection {
                 bytes += Metadata::from_iter([(key.clone(), value.clone())]).byte_len();
             }
         }
-        self.check_limit(
-            operation,
-            "bytes of a record's metadata",
-            bytes,
-            self.capabilities().max_metadata_bytes,
-        )
+        self.check_metadata_bytes(bytes)
+            .map_err(|e| self.error(operation, e))
+    }
+
+    /// Refuses a patch that would take a record past the store's limit of metadata: a patch within
+    /// it is no small record. Called in the turn of the update. Where there is no scan to look by, it
+    /// is the store that refuses.
+    pub(super) async fn check_patched(
+        &self,
+        selector: &NarrowFilter,
+        patch: &MetadataPatch,
+    ) -> Result<()> {
+        let operation = Operation::UpdateMetadata;
+        let grows = patch.iter().any(|(_, value)| value.is_some());
+        let can = self.capabilities();
+        if can.max_metadata_bytes.is_none() || !can.scan || !grows {
+            return Ok(());
+        }
+        let mut refused = None;
+        self.scan_all(operation, selector.filter(), |record| {
+            if refused.is_none()
+                && let Err(kind) =
+                    self.check_metadata_bytes(patch.apply(&record.metadata).byte_len())
+            {
+                refused = Some(self.error(operation, kind).of_record(&record.key));
+            }
+        })
+        .await?;
+        refused.map_or(Ok(()), Err)
+    }
+}
+
+fn check_limit(what: &'static str, given: usize, max: Option<usize>) -> Result<(), ErrorKind> {
+    match max {
+        Some(max) if given > max => {
+            let (given, max) = (as_count(given), as_count(max));
+            Err(ErrorKind::Limit { what, given, max })
+        }
+        _ => Ok(()),
     }
 }

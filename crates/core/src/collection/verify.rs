@@ -18,9 +18,11 @@ use super::{Collection, Origin};
 use crate::capabilities::Writers;
 use crate::error::{ErrorKind, Operation, Result, StoreError};
 use crate::filter::{Filter, NarrowFilter};
+use crate::in_flight::Prepared;
 use crate::metadata::Metadata;
 use crate::record::{Include, Key, Record};
 use crate::search::{Count, MetadataPatch, Precondition, Replaced, as_count};
+use crate::write_locks::LockScope;
 
 /// How often a unit is looked at before a replace gives way to writers of other processes.
 const LOOKS: u32 = 16;
@@ -30,8 +32,14 @@ const TRIES: u32 = 4;
 
 impl Collection {
     /// Refuses metadata and text that a write would refuse, before anything is paid for.
-    pub(crate) fn check_before_embedding(&self, record: &Record) -> Result<()> {
-        self.check_record_but_vector(Operation::Replace, Origin::Library, record)
+    pub(crate) fn check_before_embedding(&self, record: &Record) -> Result<(), ErrorKind> {
+        self.check_record_but_vector(Origin::Library, record)
+    }
+
+    /// Registers a write of what the selector names, which takes long to prepare.
+    pub(crate) fn begin(&self, selector: &NarrowFilter) -> Prepared {
+        let scope = LockScope::of_selector(self.spec(), selector);
+        self.lock.in_flight().begin(scope)
     }
 
     /// Replaces one unit and sees that nothing else of it is left. Before anything is deleted, and
@@ -123,8 +131,10 @@ impl Collection {
         let operation = Operation::DeleteMatching;
         self.check_certain(operation)?;
         let selector = self.checked_selector(operation, selector)?;
-        let _guard = self.lock_of(&selector).await;
+        let scope = LockScope::of_selector(self.spec(), &selector);
+        let _guard = self.lock.acquire(scope.clone()).await;
         let before = self.seen(selector.filter()).await?;
+        self.lock.in_flight().overtake(&scope);
         let mut first_time = None;
         for _ in 0..self.tries() {
             let answered = self

@@ -7,7 +7,7 @@ use crate::capabilities::{Replace, Writers};
 use crate::error::{ErrorKind, FailedRecord, Operation, Result, StoreError};
 use crate::filter::{Filter, NarrowFilter};
 use crate::record::{Key, Record};
-use crate::search::{Count, MetadataPatch, Precondition, Replaced};
+use crate::search::{Count, MetadataPatch, Precondition, Replaced, as_count};
 use crate::write_locks::{LockScope, WriteGuard};
 
 impl Collection {
@@ -103,8 +103,19 @@ impl Collection {
 
     async fn delete_batches(&self, keys: &[Key]) -> Result<Count> {
         let mut deleted = Count::Exact(0);
+        let mut sent = 0;
         for batch in keys.chunks(self.capabilities().max_batch.unwrap_or(usize::MAX).max(1)) {
-            deleted = deleted.plus(self.adapter.delete(batch).await?);
+            match self.adapter.delete(batch).await {
+                Ok(count) => deleted = deleted.plus(count),
+                // The store's error speaks of its last step alone.
+                Err(error) if sent > 0 => {
+                    let (sent, of) = (as_count(sent), as_count(keys.len()));
+                    let half = ErrorKind::PartialDelete { sent, of };
+                    return Err(self.error(error.operation(), half).because(error));
+                }
+                Err(error) => return Err(error),
+            }
+            sent += batch.len();
         }
         Ok(deleted)
     }
@@ -220,7 +231,9 @@ impl Collection {
 
     pub(super) async fn delete_selected(&self, selector: &NarrowFilter) -> Result<Count> {
         let selector = self.checked_selector(Operation::DeleteMatching, selector)?;
-        let _guard = self.lock_of(&selector).await;
+        let scope = LockScope::of_selector(self.spec(), &selector);
+        let _guard = self.lock.acquire(scope.clone()).await;
+        self.lock.in_flight().overtake(&scope);
         self.delete_locked(Operation::DeleteMatching, &selector)
             .await
     }
@@ -246,6 +259,7 @@ impl Collection {
 
     pub(super) async fn delete_everything(&self) -> Result<Count> {
         let _guard = self.lock.acquire(LockScope::Collection).await;
+        self.lock.in_flight().overtake(&LockScope::Collection);
         self.adapter.delete_all().await
     }
 
@@ -286,6 +300,7 @@ impl Collection {
         if selector.filter().never_matches() {
             return Ok(Count::Exact(0));
         }
+        self.check_patched(selector, patch).await?;
         self.adapter.update_metadata(selector, patch).await
     }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::limits::{MAX_DEPTH, Size};
-use super::{Filter, FilterError, FilterLimits, FilterProblem, Op};
+use super::{Filter, FilterError, FilterLimits, FilterProblem, Op, Test};
 use crate::metadata::{Kind, MetadataKey, MetadataProblem, Scalar, first_integer_out_of_range};
 
 impl Filter {
@@ -60,8 +60,10 @@ fn json_error(error: &serde_json::Error) -> FilterError {
     )
 }
 
-/// For filters inside larger documents. serde's JSON parser rounds an integer outside 64 bits before
-/// it hands it over, and limits the nesting of the JSON; [`Filter::from_json`] sees the text itself.
+/// For filters inside larger documents. serde's JSON parser rounds an integer outside 64 bits to a
+/// float before it hands it over, so a number of 2^63 or more is refused here, whether it was written
+/// as an integer or as a float: [`Filter::from_json`] sees the text itself and takes floats of any
+/// size. The parser's own limit on the nesting of the JSON holds too.
 impl<'de> Deserialize<'de> for Filter {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let limits = FilterLimits::default();
@@ -69,8 +71,19 @@ impl<'de> Deserialize<'de> for Filter {
             .filter(Path::Root, 1)
             .deserialize(deserializer)?;
         limits.check(&filter).map_err(de::Error::custom)?;
+        if let Some(test) = filter.tests().into_iter().find(|test| holds_large(test)) {
+            let error = FilterError::new(test.key(), MetadataProblem::IntegerRange.into());
+            return Err(de::Error::custom(error));
+        }
         Ok(filter)
     }
+}
+
+/// Whether an operand may have been an integer outside 64 bits.
+fn holds_large(test: &Test) -> bool {
+    const OUTSIDE: f64 = 9_223_372_036_854_775_808.0;
+    let large = |value: &Scalar| matches!(value, Scalar::Float(x) if x.get().abs() >= OUTSIDE);
+    test.op().operands().iter().any(large)
 }
 
 /// What all visitors of one reading share: what has been counted, and the first typed refusal,

@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::own::{FOLDER_ID, KIND, SOURCE_ID, TAGS, TITLE};
+use super::own::{ACL_GROUPS, FOLDER_ID, KIND, SOURCE_ID, TAGS, TITLE};
 use super::recheck::{index_of, texts};
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, MetadataKey, Value};
 use crate::search::Hit;
 
 /// What a search answered.
@@ -63,10 +63,12 @@ pub struct FoundPassage {
     pub folder_id: Option<String>,
     /// The source's tags.
     pub tags: Vec<String>,
-    /// All metadata, but what the library keeps for itself.
+    /// All metadata, but what the library keeps for itself and who else may read it.
     pub metadata: Metadata,
     /// Where each leg ranked it.
     pub legs: Legs,
+    #[serde(skip)]
+    groups: Option<Value>,
 }
 
 /// Where each leg ranked a passage, among those that the reader may read.
@@ -102,7 +104,8 @@ impl FoundPassage {
         let owned = |key| held.text(key).map(str::to_owned);
         let source_id = owned(SOURCE_ID).unwrap_or_default();
         let index = index_of(held).unwrap_or_default();
-        let shown = held.iter().filter(|(key, _)| !key.is_reserved());
+        let kept = |key: &MetadataKey| key.is_reserved() || key.as_str() == ACL_GROUPS;
+        let shown = held.iter().filter(|(key, _)| !kept(key));
         Self {
             id: format!("{source_id}#{index}"),
             kind: owned(KIND).unwrap_or_default(),
@@ -116,8 +119,19 @@ impl FoundPassage {
                 .map(|(key, value)| (key.clone(), value.clone()))
                 .collect(),
             legs,
+            groups: held.get(ACL_GROUPS).cloned(),
             source_id,
         }
+    }
+}
+
+impl FoundPassage {
+    /// The groups that may read it, for programs that decide by them. They say who else is in what,
+    /// so they stand in no JSON form and no metadata of a passage, which are made to be passed on to
+    /// its reader.
+    pub fn access_groups(&self) -> impl Iterator<Item = &str> {
+        let groups = self.groups.as_ref().map_or(&[][..], Value::elements);
+        groups.iter().filter_map(|group| group.as_text())
     }
 }
 

@@ -1,8 +1,11 @@
 use crate::embed::EmbedError;
-use crate::error::{ErrorKind, Persistence, StoreError};
+use crate::error::{ErrorKind, Persistence, StoreError, VectorProblem};
 use crate::filter::FilterError;
 use crate::metadata::MetadataError;
 use crate::names::{NameError, SourceId};
+use crate::scope::GroupsError;
+
+use super::PassageId;
 
 /// Why a call on a library failed.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +20,18 @@ pub enum LibraryError {
     /// Metadata is refused; nothing was asked or changed.
     #[error(transparent)]
     Metadata(#[from] MetadataError),
+    /// Access groups are refused; nothing was asked or changed.
+    #[error(transparent)]
+    Groups(#[from] GroupsError),
+    /// A passage of a source is refused. Nothing was changed, and what is wrong with it apart from
+    /// its vector was found before anything was embedded.
+    #[error("the passage {id} is refused: {problem}")]
+    Passage {
+        /// Which.
+        id: PassageId,
+        /// What is wrong with it.
+        problem: PassageProblem,
+    },
     /// A filter is refused; nothing was asked or changed.
     #[error(transparent)]
     Filter(#[from] FilterError),
@@ -45,6 +60,22 @@ impl LibraryError {
     }
 }
 
+/// What is wrong with a passage.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PassageProblem {
+    /// Its text is empty or white space alone.
+    #[error("its text is blank; leave it out")]
+    Blank,
+    /// Its text or metadata cannot be kept: too large for the store, of another kind than is declared,
+    /// with a U+0000 or a reserved key.
+    #[error("{0}")]
+    Unfit(ErrorKind),
+    /// What the embedder answered for it cannot be kept.
+    #[error("the embedder answered what cannot be kept: {0}")]
+    Vector(VectorProblem),
+}
+
 /// Why a request was refused. Each message says what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -68,20 +99,14 @@ pub enum Refusal {
         /// The limit.
         max: usize,
     },
-    /// No access group is given.
-    #[error("a source needs at least one access group; without one nobody could read it")]
-    NoGroups,
-    /// Too many access groups are given.
-    #[error("{groups} access groups are given, at most {max} are allowed")]
-    TooManyGroups {
+    /// Too many passages are asked for by their ids.
+    #[error("{given} passages are asked for by id, at most {max} are allowed; ask in parts")]
+    TooManyIds {
         /// How many.
-        groups: usize,
+        given: usize,
         /// The limit.
         max: usize,
     },
-    /// The source has no kind.
-    #[error("a source needs a kind, as `session` or `document`")]
-    NoKind,
     /// The source has no passages.
     #[error("the source {0} has no passages; remove it, or allow an empty one, to take it out")]
     NoPassages(SourceId),

@@ -10,6 +10,7 @@ mod narrowing;
 mod own;
 mod plan;
 mod read;
+mod reading;
 mod recheck;
 mod request;
 mod search;
@@ -22,16 +23,17 @@ use std::sync::Arc;
 use shelfward_text::WordRule;
 
 pub use answer::{FoundPassage, LegPlace, Legs, Ran, SearchAnswer};
-pub use error::{LibraryError, Refusal};
+pub use error::{LibraryError, PassageProblem, Refusal};
 pub use narrowing::Narrowing;
 pub use own::{
     ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, OWN_KEYS, SOURCE_ID, STATUS, TAGS, TENANT_ID,
     TITLE, own_fields,
 };
 pub use read::{PassageId, PassageIdError};
+pub use reading::Reading;
 pub use request::{Mode, SearchRequest};
 pub use source::{IndexSource, Passage, ScopeChange};
-pub use write::{IndexReport, TenantLibrary};
+pub use write::{Affected, IndexReport, TenantLibrary};
 
 pub(crate) use own::{hex, is_library};
 
@@ -41,12 +43,13 @@ use crate::embed::Embedder;
 use crate::error::{ErrorKind, Operation, StoreError};
 use crate::names::{CollectionName, TenantId};
 use crate::observer::{DigestKey, Event, Observer};
+use crate::scope::Scope;
 use crate::spec::{CollectionSpec, Field, Metric};
 use crate::store::Store;
 
 /// A library over a collection of some store. A clone is the same library.
 ///
-/// Nothing can be read from it without a [`Scope`](crate::Scope):
+/// Nothing can be read from it without a [`Scope`]:
 ///
 /// ```compile_fail
 /// async fn unscoped(index: shelfward_core::LibraryIndex, request: shelfward_core::library::SearchRequest) {
@@ -232,9 +235,31 @@ impl LibraryIndex {
         self.collection.capabilities()
     }
 
+    /// The ceilings of its requests.
+    pub fn ceilings(&self) -> &crate::Ceilings {
+        self.collection.ceilings()
+    }
+
     /// The handle by which one tenant's sources are written.
     pub fn tenant(&self, tenant: TenantId) -> TenantLibrary {
         TenantLibrary::new(self.clone(), tenant)
+    }
+
+    /// The observer, where there is one: for a search that is composed of the library's own and is
+    /// told as one.
+    pub fn observer(&self) -> Option<&Arc<dyn Observer>> {
+        self.observer.as_ref()
+    }
+
+    /// As this library, with another observer. The key of its digests stays.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    fn digest(&self, scope: &Scope) -> Option<String> {
+        self.digest_key.as_ref().map(|key| key.digest(scope))
     }
 
     fn observe(&self, event: impl FnOnce() -> Event) {

@@ -9,8 +9,16 @@ use crate::names::SourceId;
 
 /// What a search is narrowed to, beside its scope; also one branch of `any_of`.
 ///
-/// What is not given does not narrow. Empty kinds or tags, and an empty folder, do not narrow
-/// either; empty `source_ids` or `folder_ids` find nothing.
+/// What is not given does not narrow. **What is given and empty finds nothing**, whatever it is: a
+/// list of what somebody may see, made from permissions, may come out empty, and must not widen. To
+/// leave something open, leave it out.
+///
+/// ```
+/// use shelfward_core::library::Narrowing;
+/// let open = Narrowing::new();
+/// let nothing = Narrowing::new().kinds(Vec::<String>::new());
+/// assert_ne!(open, nothing);
+/// ```
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Narrowing {
@@ -87,34 +95,29 @@ impl Narrowing {
 
     /// Whether nothing can be found, so that nobody needs to be asked.
     pub(super) fn finds_nothing(&self) -> bool {
+        let texts = [&self.kinds, &self.folder_ids, &self.tags];
+        let empty = texts.into_iter().flatten().any(|given| given.is_empty());
         let no_source = self.source_ids.as_ref().is_some_and(Vec::is_empty);
-        let no_folder = match (&self.folder_ids, self.one_folder()) {
-            (Some(folders), Some(folder)) => !folders.iter().any(|f| f == folder),
-            (Some(folders), None) => folders.is_empty(),
-            (None, _) => false,
-        };
-        no_source || no_folder
-    }
-
-    pub(super) fn one_folder(&self) -> Option<&str> {
-        self.folder_id
-            .as_deref()
-            .filter(|folder| !folder.is_empty())
+        let no_folder = self.folder_id.as_ref().is_some_and(|folder| {
+            let among = |folders: &Vec<String>| folders.contains(folder);
+            folder.is_empty() || !self.folder_ids.as_ref().is_none_or(among)
+        });
+        empty || no_source || no_folder
     }
 
     /// The conditions, each to hold.
     pub(super) fn conditions(&self) -> Result<Vec<Filter>, MetadataError> {
         let mut conditions = Vec::new();
         let mut add = |key, op| conditions.push(Filter::test(own(key), op));
-        if let Some(kinds) = self.kinds.as_deref().filter(|kinds| !kinds.is_empty()) {
+        if let Some(kinds) = &self.kinds {
             add(KIND, Op::In(scalars("kinds", kinds)?));
         }
-        if let Some(folder) = self.one_folder() {
+        if let Some(folder) = &self.folder_id {
             add(FOLDER_ID, Op::Eq(scalar("folderId", folder)?));
         } else if let Some(folders) = &self.folder_ids {
             add(FOLDER_ID, Op::In(scalars("folderIds", folders)?));
         }
-        if let Some(tags) = self.tags.as_deref().filter(|tags| !tags.is_empty()) {
+        if let Some(tags) = &self.tags {
             add(TAGS, Op::All(scalars("tags", tags)?));
         }
         if let Some(sources) = &self.source_ids {

@@ -5,7 +5,7 @@ use shelfward_text::is_blank;
 use super::narrowing::Narrowing;
 use super::own::{ACL_GROUPS, ACTIVE, OWN_KEYS, STATUS, TENANT_ID, own};
 use super::recheck::ReadCheck;
-use super::{LibraryError, Refusal, SearchRequest};
+use super::{LibraryError, Reading, Refusal, SearchRequest};
 use crate::ceilings::Ceilings;
 use crate::filter::{Filter, FilterError, FilterProblem, Op};
 use crate::metadata::Scalar;
@@ -24,12 +24,20 @@ pub(super) fn plan(
     ceilings: &Ceilings,
 ) -> Result<Option<Plan>, LibraryError> {
     check_request(request, ceilings)?;
-    let branches = branches(request);
-    if request.top_k == 0 || branches.is_empty() {
+    let plan = plan_reading(scope, &request.reading)?;
+    Ok(plan.filter(|_| request.top_k > 0))
+}
+
+/// Plans what is read; `None` where nothing can be found, and nobody is asked.
+pub(super) fn plan_reading(scope: &Scope, reading: &Reading) -> Result<Option<Plan>, LibraryError> {
+    check_filter(reading.filter.as_ref())?;
+    let (every, any) = reading.narrowings();
+    if any.is_empty() {
         return Ok(None);
     }
     let mut conditions = scope_conditions(scope);
-    let narrowed = branches
+    conditions.extend(every.conditions()?);
+    let narrowed = any
         .iter()
         .map(Narrowing::conditions)
         .collect::<Result<Vec<_>, _>>()?;
@@ -37,8 +45,8 @@ pub(super) fn plan(
         Ok([only]) => conditions.extend(only),
         Err(several) => conditions.push(Filter::or(several.into_iter().map(Filter::and).collect())),
     }
-    conditions.extend(request.filter.clone());
-    let check = ReadCheck::new(scope, branches, request.filter.clone());
+    conditions.extend(reading.filter.clone());
+    let check = ReadCheck::new(scope, (every, any), reading.filter.clone());
     Ok(Some(Plan {
         filter: Filter::and(conditions),
         check,
@@ -61,11 +69,11 @@ fn check_request(request: &SearchRequest, ceilings: &Ceilings) -> Result<(), Lib
         }
         .into());
     }
-    let tests = request
-        .filter
-        .as_ref()
-        .map(Filter::tests)
-        .unwrap_or_default();
+    Ok(())
+}
+
+fn check_filter(filter: Option<&Filter>) -> Result<(), LibraryError> {
+    let tests = filter.map(Filter::tests).unwrap_or_default();
     match tests
         .iter()
         .find(|test| OWN_KEYS.contains(&test.key().as_str()))
@@ -73,20 +81,6 @@ fn check_request(request: &SearchRequest, ceilings: &Ceilings) -> Result<(), Lib
         Some(test) => Err(FilterError::new(test.key(), FilterProblem::OwnField).into()),
         None => Ok(()),
     }
-}
-
-/// The branches that can find something, each with the search's narrowing filled in.
-fn branches(request: &SearchRequest) -> Vec<Narrowing> {
-    let all = match &request.any_of {
-        None => vec![request.narrowing.clone()],
-        Some(branches) => branches
-            .iter()
-            .map(|branch| branch.or(&request.narrowing))
-            .collect(),
-    };
-    all.into_iter()
-        .filter(|branch| !branch.finds_nothing())
-        .collect()
 }
 
 fn scope_conditions(scope: &Scope) -> Vec<Filter> {

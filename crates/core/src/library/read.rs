@@ -5,10 +5,11 @@ use std::str::FromStr;
 
 use super::answer::{FoundPassage, Legs};
 use super::own::passage_key;
-use super::plan::plan;
-use super::{LibraryError, LibraryIndex, SearchRequest};
+use super::plan::{Plan, plan_reading};
+use super::{LibraryError, LibraryIndex, Reading, Refusal};
 use crate::collection::Verdict;
 use crate::names::{NameError, SourceId};
+use crate::observer::{DroppedHit, Event, Fetched};
 use crate::record::Include;
 use crate::scope::Scope;
 use crate::search::Hit;
@@ -55,6 +56,10 @@ impl PassageId {
     pub fn index(&self) -> u32 {
         self.index
     }
+
+    fn is_of(&self, found: &FoundPassage) -> bool {
+        found.source_id == self.source.as_str() && found.index == u64::from(self.index)
+    }
 }
 
 impl FromStr for PassageId {
@@ -79,24 +84,50 @@ impl fmt::Display for PassageId {
 }
 
 impl LibraryIndex {
-    /// The passages under these ids that a search by `request` in this scope could find, in the
-    /// order of the ids, each `None` where there is none: absent, out of scope or outside the
-    /// narrowing of the request, which are not told apart.
+    /// The passages under these ids that this scope and reading leave, in the order of the ids, each
+    /// `None` where there is none: absent, out of scope or outside the reading, which are not told
+    /// apart.
     ///
-    /// Of the request, the narrowing and the filter count; its text is not searched for. Scores are
-    /// 0 and no leg is named. Nothing is embedded.
+    /// Scores are 0 and no leg is named. Nothing is embedded.
     ///
     /// # Errors
-    /// As [`search`](Self::search).
+    /// [`Refusal::TooManyIds`]; [`LibraryError::Filter`] for a filter on an own or undeclared field;
+    /// those of the store.
     pub async fn fetch(
         &self,
         scope: &Scope,
-        request: &SearchRequest,
+        reading: &Reading,
         ids: &[PassageId],
     ) -> Result<Vec<Option<FoundPassage>>, LibraryError> {
-        let Some(plan) = plan(scope, request, self.collection.ceilings())? else {
-            return Ok(vec![None; ids.len()]);
+        let max = self.collection.ceilings().fetch_ids;
+        if ids.len() > max {
+            let given = ids.len();
+            return Err(Refusal::TooManyIds { given, max }.into());
+        }
+        let (passages, dropped) = match plan_reading(scope, reading)? {
+            None => (vec![None; ids.len()], Vec::new()),
+            Some(plan) => self.read(scope, &plan, ids).await?,
         };
+        self.observe(|| {
+            let answered = passages.iter().flatten().map(|found| found.id.clone());
+            Event::Fetched(Fetched {
+                tenant: scope.tenant().clone(),
+                groups: self.digest(scope),
+                asked: ids.len(),
+                answered: answered.collect(),
+                dropped,
+            })
+        });
+        Ok(passages)
+    }
+
+    /// What the store has under these ids, and what of it the check drops.
+    async fn read(
+        &self,
+        scope: &Scope,
+        plan: &Plan,
+        ids: &[PassageId],
+    ) -> Result<(Vec<Option<FoundPassage>>, Vec<DroppedHit>), LibraryError> {
         let key = |id: &PassageId| passage_key(scope.tenant(), &id.source, id.index as usize);
         let keys: Vec<_> = ids.iter().map(key).collect();
         let filter = self.collection.plan_filter(&plan.filter)?;
@@ -104,23 +135,24 @@ impl LibraryIndex {
             .collection
             .fetch_planned(&keys, &filter, Include::TEXT)
             .await?;
-        let mut passages: Vec<Option<FoundPassage>> = records
-            .into_iter()
-            .map(|record| {
-                let record = record?;
+        let mut dropped = Vec::new();
+        let mut passages = Vec::with_capacity(ids.len());
+        for (record, id) in records.into_iter().zip(ids) {
+            let found = record.and_then(|record| {
                 let hit = Hit::new(record.key, 0.0, record.text, record.metadata);
-                let keeps = plan.check.verdict(&hit) == Verdict::Keep;
-                keeps.then(|| FoundPassage::new(&hit, 0.0, Legs::default()))
-            })
-            .collect();
-        // A store that answers less or other than asked cannot put a passage under another's id.
-        passages.resize(ids.len(), None);
-        for (passage, id) in passages.iter_mut().zip(ids) {
-            let is_it = |found: &FoundPassage| {
-                found.source_id == id.source.as_str() && found.index == u64::from(id.index)
-            };
-            *passage = passage.take().filter(is_it);
+                let found = FoundPassage::new(&hit, 0.0, Legs::default());
+                let reason = match plan.check.verdict(&hit) {
+                    // A store cannot put a passage under another's id.
+                    Verdict::Keep if !id.is_of(&found) => "another passage's source or index",
+                    Verdict::Keep => return Some(found),
+                    Verdict::Drop(reason) => reason,
+                };
+                let key = hit.key.to_string();
+                dropped.push(DroppedHit { key, reason });
+                None
+            });
+            passages.push(found);
         }
-        Ok(passages)
+        Ok((passages, dropped))
     }
 }

@@ -18,16 +18,22 @@ use crate::search::Hit;
 pub(super) struct ReadCheck {
     tenant: Text,
     groups: HashSet<AccessGroup>,
-    branches: Vec<Narrowing>,
+    every: Narrowing,
+    any: Vec<Narrowing>,
     filter: Option<Filter>,
 }
 
 impl ReadCheck {
-    pub(super) fn new(scope: &Scope, branches: Vec<Narrowing>, filter: Option<Filter>) -> Self {
+    pub(super) fn new(
+        scope: &Scope,
+        (every, any): (Narrowing, Vec<Narrowing>),
+        filter: Option<Filter>,
+    ) -> Self {
         Self {
             tenant: scope.tenant().to_text(),
             groups: scope.groups().iter().cloned().collect(),
-            branches,
+            every,
+            any,
             filter,
         }
     }
@@ -50,7 +56,8 @@ impl ReadCheck {
         if !is_a_passage(metadata) {
             return Verdict::Drop("no source id, kind or index");
         }
-        if !self.branches.iter().any(|branch| within(branch, metadata)) {
+        let any = self.any.iter().any(|branch| within(branch, metadata));
+        if !any || !within(&self.every, metadata) {
             return Verdict::Drop("narrowing");
         }
         if self
@@ -92,17 +99,18 @@ fn within(branch: &Narrowing, metadata: &Metadata) -> bool {
     let kind = branch
         .kinds
         .as_ref()
-        .is_none_or(|kinds| kinds.is_empty() || kinds.iter().any(|kind| is(KIND, kind)));
+        .is_none_or(|kinds| kinds.iter().any(|kind| is(KIND, kind)));
     let folder = branch
-        .one_folder()
-        .is_none_or(|folder| is(FOLDER_ID, folder));
+        .folder_id
+        .as_ref()
+        .is_none_or(|folder| !folder.is_empty() && is(FOLDER_ID, folder));
     let folders = branch
         .folder_ids
         .as_ref()
         .is_none_or(|folders| folders.iter().any(|folder| is(FOLDER_ID, folder)));
     let tags = branch.tags.as_ref().is_none_or(|tags| {
-        tags.iter()
-            .all(|tag| texts(metadata, TAGS).any(|held| held == tag))
+        let holds = |tag: &String| texts(metadata, TAGS).any(|held| held == tag);
+        !tags.is_empty() && tags.iter().all(holds)
     });
     let source = branch
         .source_ids

@@ -3,6 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::narrowing::Narrowing;
+use super::reading::{Branches, Reading};
 use crate::filter::Filter;
 use crate::names::SourceId;
 use crate::search::Match;
@@ -33,16 +34,14 @@ pub enum Mode {
 /// assert_eq!(serde_json::from_str::<SearchRequest>(&json).unwrap(), request);
 /// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Wire", into = "Wire")]
+#[serde(try_from = "Wire", into = "Wire")]
 pub struct SearchRequest {
     pub(super) text: String,
     pub(super) mode: Mode,
     pub(super) top_k: usize,
     pub(super) matching: Match,
     pub(super) prefix: bool,
-    pub(super) narrowing: Narrowing,
-    pub(super) any_of: Option<Vec<Narrowing>>,
-    pub(super) filter: Option<Filter>,
+    pub(super) reading: Reading,
 }
 
 impl SearchRequest {
@@ -54,15 +53,18 @@ impl SearchRequest {
             top_k: 10,
             matching: Match::default(),
             prefix: false,
-            narrowing: Narrowing::new(),
-            any_of: None,
-            filter: None,
+            reading: Reading::new(),
         }
     }
 
     /// What is looked for.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// What of the scope is searched, which a [`fetch`](super::LibraryIndex::fetch) takes as well.
+    pub fn reading(&self) -> &Reading {
+        &self.reading
     }
 
     /// What runs.
@@ -93,53 +95,61 @@ impl SearchRequest {
         self
     }
 
-    /// Any of these kinds; none narrows nothing.
+    /// Any of these kinds; none finds nothing.
     #[must_use]
-    pub fn kinds<T: Into<String>>(mut self, kinds: impl IntoIterator<Item = T>) -> Self {
-        self.narrowing = self.narrowing.kinds(kinds);
-        self
+    pub fn kinds<T: Into<String>>(self, kinds: impl IntoIterator<Item = T>) -> Self {
+        self.narrow(|narrowing| narrowing.kinds(kinds))
     }
 
-    /// This folder; an empty text narrows nothing.
+    /// This folder; an empty text finds nothing.
     #[must_use]
-    pub fn folder(mut self, folder: impl Into<String>) -> Self {
-        self.narrowing = self.narrowing.folder(folder);
-        self
+    pub fn folder(self, folder: impl Into<String>) -> Self {
+        self.narrow(|narrowing| narrowing.folder(folder))
     }
 
     /// Any of these folders; none finds nothing.
     #[must_use]
-    pub fn folder_ids<T: Into<String>>(mut self, folders: impl IntoIterator<Item = T>) -> Self {
-        self.narrowing = self.narrowing.folder_ids(folders);
-        self
+    pub fn folder_ids<T: Into<String>>(self, folders: impl IntoIterator<Item = T>) -> Self {
+        self.narrow(|narrowing| narrowing.folder_ids(folders))
     }
 
-    /// Every one of these tags; none narrows nothing.
+    /// Every one of these tags; none finds nothing.
     #[must_use]
-    pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
-        self.narrowing = self.narrowing.tags(tags);
-        self
+    pub fn tags<T: Into<String>>(self, tags: impl IntoIterator<Item = T>) -> Self {
+        self.narrow(|narrowing| narrowing.tags(tags))
     }
 
     /// Any of these sources; none finds nothing, and the store is not asked.
     #[must_use]
-    pub fn source_ids(mut self, sources: impl IntoIterator<Item = SourceId>) -> Self {
-        self.narrowing = self.narrowing.source_ids(sources);
+    pub fn source_ids(self, sources: impl IntoIterator<Item = SourceId>) -> Self {
+        self.narrow(|narrowing| narrowing.source_ids(sources))
+    }
+
+    fn narrow(mut self, by: impl FnOnce(Narrowing) -> Narrowing) -> Self {
+        self.reading.narrowing = by(self.reading.narrowing);
         self
     }
 
-    /// At least one of these branches, each beside the scope. What a branch gives replaces what the
-    /// search gives; what it does not give is the search's. No branches find nothing.
+    /// As [`Reading::any_of`]: at least one of these branches, each within what the search is
+    /// narrowed to. No branches find nothing.
     #[must_use]
     pub fn any_of(mut self, branches: impl IntoIterator<Item = Narrowing>) -> Self {
-        self.any_of = Some(branches.into_iter().collect());
+        self.reading = self.reading.any_of(branches);
+        self
+    }
+
+    /// As [`Reading::any_of_with_defaults`]: at least one of these branches, each of which may
+    /// replace what the search is narrowed to. No branches find nothing.
+    #[must_use]
+    pub fn any_of_with_defaults(mut self, branches: impl IntoIterator<Item = Narrowing>) -> Self {
+        self.reading = self.reading.any_of_with_defaults(branches);
         self
     }
 
     /// A condition on the caller's own declared fields. One on a field of the library is refused.
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
-        self.filter = Some(filter);
+        self.reading = self.reading.filter(filter);
         self
     }
 }
@@ -181,6 +191,8 @@ struct Wire {
     #[serde(skip_serializing_if = "Option::is_none")]
     any_of: Option<Vec<Narrowing>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    any_of_with_defaults: Option<Vec<Narrowing>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     filter: Option<Filter>,
 }
 
@@ -196,18 +208,15 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-impl From<Wire> for SearchRequest {
-    fn from(wire: Wire) -> Self {
-        let Wire {
-            text,
-            mode,
-            top_k,
-            matching,
-            prefix,
-            any_of,
-            filter,
-            ..
-        } = wire;
+impl TryFrom<Wire> for SearchRequest {
+    type Error = &'static str;
+
+    fn try_from(wire: Wire) -> Result<Self, Self::Error> {
+        let branches = match (wire.any_of, wire.any_of_with_defaults) {
+            (Some(_), Some(_)) => return Err("anyOf and anyOfWithDefaults exclude each other"),
+            (Some(branches), None) => Some(Branches::Within(branches)),
+            (None, branches) => branches.map(Branches::WithDefaults),
+        };
         let narrowing = Narrowing {
             kinds: wire.kinds,
             folder_id: wire.folder_id,
@@ -215,50 +224,46 @@ impl From<Wire> for SearchRequest {
             tags: wire.tags,
             source_ids: wire.source_ids,
         };
-        Self {
-            text,
-            mode,
-            top_k,
-            matching,
-            prefix,
-            narrowing,
-            any_of,
-            filter,
-        }
+        Ok(Self {
+            text: wire.text,
+            mode: wire.mode,
+            top_k: wire.top_k,
+            matching: wire.matching,
+            prefix: wire.prefix,
+            reading: Reading {
+                narrowing,
+                branches,
+                filter: wire.filter,
+            },
+        })
     }
 }
 
 impl From<SearchRequest> for Wire {
     fn from(request: SearchRequest) -> Self {
-        let SearchRequest {
-            text,
-            mode,
-            top_k,
-            matching,
-            prefix,
+        let Reading {
             narrowing,
-            any_of,
+            branches,
             filter,
-        } = request;
-        let Narrowing {
-            kinds,
-            folder_id,
-            folder_ids,
-            tags,
-            source_ids,
-        } = narrowing;
+        } = request.reading;
+        let (any_of, any_of_with_defaults) = match branches {
+            None => (None, None),
+            Some(Branches::Within(branches)) => (Some(branches), None),
+            Some(Branches::WithDefaults(branches)) => (None, Some(branches)),
+        };
         Self {
-            text,
-            mode,
-            top_k,
-            matching,
-            prefix,
-            kinds,
-            folder_id,
-            folder_ids,
-            tags,
-            source_ids,
+            text: request.text,
+            mode: request.mode,
+            top_k: request.top_k,
+            matching: request.matching,
+            prefix: request.prefix,
+            kinds: narrowing.kinds,
+            folder_id: narrowing.folder_id,
+            folder_ids: narrowing.folder_ids,
+            tags: narrowing.tags,
+            source_ids: narrowing.source_ids,
             any_of,
+            any_of_with_defaults,
             filter,
         }
     }

@@ -200,7 +200,7 @@ impl LibraryIndex {
         let dropped = legs.iter().flat_map(|leg| &leg.checked.dropped);
         Event::Searched(Searched {
             tenant: scope.tenant().clone(),
-            groups: self.digest_key.as_ref().map(|key| key.digest(scope)),
+            groups: self.digest(scope),
             answered: answer
                 .passages
                 .iter()

@@ -4,23 +4,26 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::metadata::Metadata;
-use crate::names::{AccessGroup, NameError, SourceId};
+use crate::names::{SourceId, SourceKind};
+use crate::scope::{Groups, GroupsError};
 
 /// A source to index, whole.
 ///
 /// ```
 /// use shelfward_core::library::{IndexSource, Passage};
-/// let source = IndexSource::new("meeting:17", "meeting", ["team:harbor"])?
+/// use shelfward_core::{Groups, SourceId, SourceKind};
+/// let id = SourceId::new("meeting:17")?;
+/// let source = IndexSource::new(id, SourceKind::new("meeting")?, Groups::of(["team:harbor"])?)
 ///     .title("Weekly round")
 ///     .tags(["weekly"])
 ///     .passages([Passage::new("The crane is serviced on Friday, so ships wait until noon.")]);
-/// # Ok::<(), shelfward_core::NameError>(())
+/// # Ok::<(), shelfward_core::GroupsError>(())
 /// ```
 #[derive(Clone)]
 pub struct IndexSource {
     pub(super) id: SourceId,
-    pub(super) kind: String,
-    pub(super) groups: Vec<AccessGroup>,
+    pub(super) kind: SourceKind,
+    pub(super) groups: Groups,
     pub(super) folder: Option<String>,
     pub(super) tags: Vec<String>,
     pub(super) title: Option<String>,
@@ -30,24 +33,11 @@ pub struct IndexSource {
 }
 
 impl IndexSource {
-    /// A source without passages: its id, its kind (as `session` or `document`), and the groups
-    /// that may see it.
-    ///
-    /// # Errors
-    /// [`NameError`] for an id or a group that is empty or too long. That there is a group at all
-    /// is checked when the source is indexed.
-    pub fn new<G: AsRef<str>>(
-        id: &str,
-        kind: impl Into<String>,
-        groups: impl IntoIterator<Item = G>,
-    ) -> Result<Self, NameError> {
-        let groups = groups
-            .into_iter()
-            .map(|group| AccessGroup::new(group.as_ref()))
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            id: SourceId::new(id)?,
-            kind: kind.into(),
+    /// A source without passages: its id, its kind, and the groups that may see it.
+    pub fn new(id: SourceId, kind: SourceKind, groups: Groups) -> Self {
+        Self {
+            id,
+            kind,
             groups,
             folder: None,
             tags: Vec::new(),
@@ -55,7 +45,7 @@ impl IndexSource {
             metadata: Metadata::new(),
             passages: Vec::new(),
             allow_empty: false,
-        })
+        }
     }
 
     /// The folder that it is filed in; an empty text is none.
@@ -114,7 +104,7 @@ impl fmt::Debug for IndexSource {
         f.debug_struct("IndexSource")
             .field("id", &self.id)
             .field("kind", &self.kind)
-            .field("groups", &self.groups.len())
+            .field("groups", &self.groups)
             .field("passages", &self.passages.len())
             .finish_non_exhaustive()
     }
@@ -158,11 +148,11 @@ impl fmt::Debug for Passage {
 /// ```
 /// use shelfward_core::library::ScopeChange;
 /// let change = ScopeChange::new().groups(["team:harbor"])?.remove_folder().tags(["weekly", "final"]);
-/// # Ok::<(), shelfward_core::NameError>(())
+/// # Ok::<(), shelfward_core::GroupsError>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ScopeChange {
-    pub(super) groups: Option<Vec<AccessGroup>>,
+    pub(super) groups: Option<Groups>,
     pub(super) folder: Option<Option<String>>,
     pub(super) tags: Option<Vec<String>>,
     pub(super) title: Option<Option<String>>,
@@ -177,17 +167,12 @@ impl ScopeChange {
     /// The groups that may see the source from now on, at least one.
     ///
     /// # Errors
-    /// [`NameError`] for a group that is empty or too long.
+    /// [`GroupsError`], as for an empty list.
     pub fn groups<G: AsRef<str>>(
         mut self,
         groups: impl IntoIterator<Item = G>,
-    ) -> Result<Self, NameError> {
-        self.groups = Some(
-            groups
-                .into_iter()
-                .map(|group| AccessGroup::new(group.as_ref()))
-                .collect::<Result<_, _>>()?,
-        );
+    ) -> Result<Self, GroupsError> {
+        self.groups = Some(Groups::of(groups)?);
         Ok(self)
     }
 
@@ -231,7 +216,7 @@ impl ScopeChange {
 impl fmt::Debug for ScopeChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScopeChange")
-            .field("groups", &self.groups.as_ref().map(Vec::len))
+            .field("groups", &self.groups)
             .field("folder", &self.folder.as_ref().map(Option::is_some))
             .field("tags", &self.tags.as_ref().map(Vec::len))
             .field("title", &self.title.as_ref().map(Option::is_some))

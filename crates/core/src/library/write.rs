@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use shelfward_text::is_blank;
 
 use super::own::{
     ACL_GROUPS, COUNT, FOLDER_ID, INDEX, KIND, OWN_KEYS, REVISION, SOURCE_ID, STATUS, TAGS,
@@ -10,15 +11,15 @@ use super::own::{
 };
 use super::plan::active;
 use super::source::{IndexSource, Passage, ScopeChange};
-use super::{LibraryError, LibraryIndex, Refusal};
-use crate::embed::{Role, embed_checked};
+use super::{LibraryError, LibraryIndex, PassageId, PassageProblem, Refusal};
+use crate::embed::{EmbedError, Role, embed_checked};
 use crate::error::ErrorKind;
 use crate::filter::{Filter, NarrowFilter, Op};
 use crate::metadata::{List, Metadata, MetadataError, MetadataKey, MetadataProblem, Scalar, Value};
 use crate::names::{AccessGroup, SourceId, TenantId};
 use crate::observer::{Changed, Event, Failed};
 use crate::record::{Key, Record};
-use crate::scope::MAX_GROUPS;
+use crate::scope::Groups;
 use crate::search::{Count, MetadataPatch, as_count};
 
 /// One tenant's sources. A clone is the same handle.
@@ -36,6 +37,47 @@ pub struct IndexReport {
     pub passages: u64,
     /// How many passages of the source were there before.
     pub replaced: Count,
+}
+
+/// What a change met.
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// async fn narrow(org: shelfward_core::library::TenantLibrary, id: shelfward_core::SourceId) -> Result<(), shelfward_core::library::LibraryError> {
+///     org.remove_source(&id).await?; // of a misspelt source, nothing was removed
+///     Ok(())
+/// }
+/// ```
+#[must_use = "where nothing was there, as under a misspelt id, nothing was changed"]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Affected {
+    /// So many passages; not certainly any where the store does not count.
+    Passages(Count),
+    /// There is no such source, or nothing of the tenant.
+    Nothing,
+}
+
+impl Affected {
+    fn of(count: Count) -> Self {
+        match count {
+            Count::Exact(0) => Self::Nothing,
+            some => Self::Passages(some),
+        }
+    }
+
+    /// How many passages: 0 where nothing was there.
+    pub fn count(self) -> Count {
+        match self {
+            Self::Passages(count) => count,
+            Self::Nothing => Count::Exact(0),
+        }
+    }
+
+    /// Whether nothing was there.
+    pub fn is_nothing(self) -> bool {
+        self == Self::Nothing
+    }
 }
 
 impl TenantLibrary {
@@ -63,24 +105,30 @@ impl TenantLibrary {
     ///
     /// Embedding takes its time, and the source may be re-scoped or removed meanwhile. Indexing it
     /// with what was decided before would undo that, so such a call fails with
-    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) and writes nothing. This guards a source
-    /// that was there when the call began; one that was filed and removed again meanwhile is filed
-    /// anew.
+    /// [`ErrorKind::Conflict`] and writes nothing. What other processes do to a source that was there
+    /// when the call began is noticed as well, on a store that several may write to. A source that was
+    /// not there yet leaves nothing in the store to tell by: its removal, or that of its tenant, is
+    /// noticed where it is done in this process, and a program of several processes lets its writers
+    /// end before it removes a tenant for good.
     ///
     /// # Errors
-    /// [`LibraryError::Refused`], [`LibraryError::Metadata`], those of the embedder and the store.
+    /// [`LibraryError::Passage`], which names the passage, [`LibraryError::Refused`],
+    /// [`LibraryError::Metadata`], those of the embedder and the store.
     pub async fn index_source(&self, source: IndexSource) -> Result<IndexReport, LibraryError> {
         self.check_source(&source)?;
         let mut records = self.records(&source)?;
         let selector = self.select_source(&source.id)?;
         let first = self.key(&source.id, 0);
         let collection = &self.index.collection;
+        let prepared = collection.begin(&selector);
         let before = collection.metadata_of(&first, selector.filter()).await?;
-        self.embed(&mut records).await?;
+        self.embed(&source.id, &mut records).await?;
         let batch = self.index.batch_size;
         let written = records.first().map(|record| record.metadata.clone());
-        let still = |now: Option<&Metadata>| {
-            still_stands(before.as_deref(), now, written.as_deref(), &source.groups)
+        let groups = source.groups.as_slice();
+        let still = |now: Option<&Metadata>| match prepared.is_overtaken() {
+            true => Err("the source or its tenant was removed while it was indexed"),
+            false => still_stands(before.as_deref(), now, written.as_deref(), groups),
         };
         let replaced = collection
             .replace_unit(&selector, &records, batch, &first, &still)
@@ -95,48 +143,48 @@ impl TenantLibrary {
     }
 
     /// Changes who may see a source, or where it is filed; what is not given stays. Answers how many
-    /// passages it was about, 0 for a source that is not there.
+    /// passages it was about, [`Affected::Nothing`] for a source that is not there.
     ///
     /// When this returned, no search that begins later answers by what was before.
     ///
     /// # Errors
-    /// [`Refusal::NoGroups`] for an empty list of groups, [`Refusal::NothingToChange`], and those of
-    /// the store, among them `Unsupported` on a store that cannot change metadata in place.
+    /// [`Refusal::NothingToChange`], and those of the store, among them `Unsupported` on a store that cannot change metadata in place.
     pub async fn set_source_scope(
         &self,
         source: &SourceId,
         change: &ScopeChange,
-    ) -> Result<Count, LibraryError> {
+    ) -> Result<Affected, LibraryError> {
         let patch = patch_of(change)?;
         let selector = self.select_source(source)?;
         let changed = self.index.collection.patch_units(&selector, &patch).await;
         let count = self.or_failed(Some(source), "rescoped", changed)?;
         self.changed(Some(source), "rescoped", count);
-        Ok(count)
+        Ok(Affected::of(count))
     }
 
-    /// Removes a source; answers how many passages went, 0 for a source that is not there.
+    /// Removes a source; answers how many passages went, [`Affected::Nothing`] for one that is not
+    /// there.
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn remove_source(&self, source: &SourceId) -> Result<Count, LibraryError> {
+    pub async fn remove_source(&self, source: &SourceId) -> Result<Affected, LibraryError> {
         let selector = self.select_source(source)?;
         let removed = self.index.collection.remove_units(&selector).await;
         let count = self.or_failed(Some(source), "removed", removed)?;
         self.changed(Some(source), "removed", count);
-        Ok(count)
+        Ok(Affected::of(count))
     }
 
     /// Removes all of the tenant's sources; answers how many passages went.
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn remove_tenant(&self) -> Result<Count, LibraryError> {
+    pub async fn remove_tenant(&self) -> Result<Affected, LibraryError> {
         let selector = Filter::test(own(TENANT_ID), self.is_tenant()).narrow()?;
         let removed = self.index.collection.remove_units(&selector).await;
         let count = self.or_failed(None, "removed", removed)?;
         self.changed(None, "removed", count);
-        Ok(count)
+        Ok(Affected::of(count))
     }
 
     fn is_tenant(&self) -> Op {
@@ -187,10 +235,6 @@ impl TenantLibrary {
     }
 
     fn check_source(&self, source: &IndexSource) -> Result<(), LibraryError> {
-        check_groups(&source.groups)?;
-        if source.kind.is_empty() {
-            return Err(Refusal::NoKind.into());
-        }
         if source.passages.is_empty() && !source.allow_empty {
             return Err(Refusal::NoPassages(source.id.clone()).into());
         }
@@ -204,13 +248,7 @@ impl TenantLibrary {
             }
             .into());
         }
-        let given = source.passages.iter().map(|passage| &passage.metadata);
-        for metadata in given.chain([&source.metadata]) {
-            if let Some((key, _)) = metadata.iter().find(|(key, _)| key.is_reserved()) {
-                return Err(MetadataError::new(key, MetadataProblem::ReservedKey).into());
-            }
-        }
-        Ok(())
+        Ok(check_reserved(&source.metadata)?)
     }
 
     /// The records of a source without their vectors, all checked before anything is asked.
@@ -218,27 +256,47 @@ impl TenantLibrary {
         let shared = self.shared_metadata(source)?;
         let key_of = keys_of(&self.tenant, &source.id);
         let mut records = Vec::with_capacity(source.passages.len());
-        for (index, passage) in source.passages.iter().enumerate() {
-            let metadata = passage_metadata(passage, &shared, index)?;
-            let record = Record::new(key_of(index), Arc::from([]))
+        for (passage, index) in source.passages.iter().zip(0..) {
+            let refused = |problem| refused(&source.id, index, problem);
+            if is_blank(&passage.text) {
+                return Err(refused(PassageProblem::Blank));
+            }
+            let unfit = |kind| refused(PassageProblem::Unfit(kind));
+            check_reserved(&passage.metadata).map_err(|e| unfit(e.into()))?;
+            let record = Record::new(key_of(index as usize), Arc::from([]))
                 .with_text(passage.text.clone())
-                .with_metadata(metadata);
-            self.index.collection.check_before_embedding(&record)?;
+                .with_metadata(passage_metadata(passage, &shared, index));
+            self.index
+                .collection
+                .check_before_embedding(&record)
+                .map_err(unfit)?;
             records.push(record);
         }
         Ok(records)
     }
 
     /// Gives the records their vectors, a batch of texts at a time.
-    async fn embed(&self, records: &mut [Record]) -> Result<(), LibraryError> {
+    async fn embed(&self, source: &SourceId, records: &mut [Record]) -> Result<(), LibraryError> {
+        let mut index = 0;
+        let unfit = |index, problem| refused(source, index, PassageProblem::Vector(problem));
         for batch in records.chunks_mut(self.index.batch_size) {
             let texts: Vec<&str> = batch
                 .iter()
                 .map(|r| r.text.as_deref().unwrap_or_default())
                 .collect();
-            let vectors = embed_checked(&*self.index.embedder, Role::Passage, &texts).await?;
+            let vectors = embed_checked(&*self.index.embedder, Role::Passage, &texts)
+                .await
+                .map_err(|error| match error {
+                    EmbedError::Vector { at, problem, .. } => unfit(index + to_index(at), problem),
+                    other => other.into(),
+                })?;
             for (record, vector) in batch.iter_mut().zip(vectors) {
+                self.index
+                    .collection
+                    .check_vector(&vector)
+                    .map_err(|problem| unfit(index, problem))?;
                 record.vector = vector;
+                index += 1;
             }
         }
         Ok(())
@@ -254,7 +312,7 @@ impl TenantLibrary {
         shared.insert(own(ACL_GROUPS), group_list(&source.groups)?);
         shared.insert(own(STATUS), active());
         shared.insert(own(SOURCE_ID), Scalar::from(&source.id));
-        shared.insert(own(KIND), text(KIND, &source.kind)?);
+        shared.insert(own(KIND), Scalar::from(&source.kind));
         shared.insert(own(TAGS), text_list(TAGS, &source.tags)?);
         if let Some(folder) = &source.folder {
             shared.insert(own(FOLDER_ID), text(FOLDER_ID, folder)?);
@@ -277,7 +335,7 @@ impl TenantLibrary {
         let mut hash = Sha256::new();
         update_prefixed(&mut hash, self.tenant.as_str());
         update_prefixed(&mut hash, source.id.as_str());
-        update_prefixed(&mut hash, &source.kind);
+        update_prefixed(&mut hash, source.kind.as_str());
         hash.update(as_count(source.passages.len()).to_be_bytes());
         update_prefixed(&mut hash, &json(&source.metadata));
         for passage in &source.passages {
@@ -327,22 +385,33 @@ fn still_stands(
     Ok(())
 }
 
+/// A passage's number within one source, of which there are never so many that it does not fit.
+fn to_index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+fn refused(source: &SourceId, index: u32, problem: PassageProblem) -> LibraryError {
+    let id = PassageId::new(source.clone(), index);
+    LibraryError::Passage { id, problem }
+}
+
+fn check_reserved(metadata: &Metadata) -> Result<(), MetadataError> {
+    match metadata.iter().find(|(key, _)| key.is_reserved()) {
+        Some((key, _)) => Err(MetadataError::new(key, MetadataProblem::ReservedKey)),
+        None => Ok(()),
+    }
+}
+
 /// A passage's own metadata, over it the source's, over both the own keys.
-fn passage_metadata(
-    passage: &Passage,
-    shared: &Metadata,
-    index: usize,
-) -> Result<Metadata, LibraryError> {
+fn passage_metadata(passage: &Passage, shared: &Metadata, index: u32) -> Metadata {
     let own_of_passage = passage.metadata.iter();
     let mut metadata: Metadata = own_of_passage
         .filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()))
         .chain(shared.iter())
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
-    let index = i64::try_from(index)
-        .map_err(|_| MetadataError::new(INDEX, MetadataProblem::IntegerRange))?;
-    metadata.insert(own(INDEX), index);
-    Ok(metadata)
+    metadata.insert(own(INDEX), i64::from(index));
+    metadata
 }
 
 fn patch_of(change: &ScopeChange) -> Result<MetadataPatch, LibraryError> {
@@ -351,7 +420,6 @@ fn patch_of(change: &ScopeChange) -> Result<MetadataPatch, LibraryError> {
     }
     let mut patch = MetadataPatch::new();
     if let Some(groups) = &change.groups {
-        check_groups(groups)?;
         patch = patch.set(own(ACL_GROUPS), group_list(groups)?);
     }
     if let Some(tags) = &change.tags {
@@ -367,19 +435,8 @@ fn patch_of(change: &ScopeChange) -> Result<MetadataPatch, LibraryError> {
     Ok(patch)
 }
 
-fn check_groups(groups: &[AccessGroup]) -> Result<(), Refusal> {
-    match groups.len() {
-        0 => Err(Refusal::NoGroups),
-        n if n > MAX_GROUPS => Err(Refusal::TooManyGroups {
-            groups: n,
-            max: MAX_GROUPS,
-        }),
-        _ => Ok(()),
-    }
-}
-
-fn group_list(groups: &[AccessGroup]) -> Result<Value, MetadataError> {
-    let groups = groups.iter().map(Scalar::from).collect();
+fn group_list(groups: &Groups) -> Result<Value, MetadataError> {
+    let groups = groups.as_slice().iter().map(Scalar::from).collect();
     List::new(groups)
         .map(Value::List)
         .map_err(|problem| MetadataError::new(ACL_GROUPS, problem))

@@ -19,6 +19,13 @@ pub(crate) const KEYS: [&str; 4] = ["a", "b", "a.b", "ключ 鍵"];
 /// 2^53: the first integer whose successor no float holds.
 pub(crate) const FLOAT_GAP: i64 = 1 << 53;
 
+/// Whether an operand is a float of 2^63 or more.
+pub(crate) fn holds_large(filter: &Filter) -> bool {
+    let large = |v: &Scalar| matches!(v, Scalar::Float(x) if x.get().abs() >= 2_f64.powi(63));
+    let mut tests = filter.tests().into_iter();
+    tests.any(|test| test.op().operands().iter().any(large))
+}
+
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,

@@ -16,9 +16,10 @@ use shelfward_core::capabilities::Capabilities;
 use shelfward_core::library::{IndexSource, LibrarySpec, Passage, SearchAnswer};
 use shelfward_core::observer::{Event, Observer};
 use shelfward_core::{
-    CollectionName, CollectionSpec, Count, Cursor, EmbedError, Embedder, Filter, Include, Key, Leg,
-    LegResult, LibraryIndex, MetadataPatch, NarrowFilter, Page, Precondition, Record, Replaced,
-    Result, Role, Scope, SourceId, Store, StoreError, StoredRecord, TenantId, async_trait,
+    CollectionName, CollectionSpec, Count, Cursor, EmbedError, Embedder, Filter, Groups, Include,
+    Key, Leg, LegResult, LibraryIndex, MetadataPatch, NarrowFilter, Page, Precondition, Record,
+    Replaced, Result, Role, Scope, SourceId, SourceKind, Store, StoreError, StoredRecord, TenantId,
+    async_trait,
 };
 use shelfward_memory::MemoryStore;
 
@@ -432,9 +433,13 @@ pub fn memory() -> Store {
 
 pub fn source(id: &str, groups: &[&str], texts: &[&str]) -> IndexSource {
     let passages = texts.iter().map(|text| Passage::new(*text));
-    IndexSource::new(id, "document", groups.iter().copied())
-        .unwrap()
-        .passages(passages)
+    source_of("document", id, groups).passages(passages)
+}
+
+/// A source without passages.
+pub fn source_of(kind: &str, id: &str, groups: &[&str]) -> IndexSource {
+    let kind = SourceKind::new(kind).unwrap();
+    IndexSource::new(self::id(id), kind, Groups::of(groups).unwrap())
 }
 
 pub fn tenant(name: &str) -> TenantId {

@@ -107,10 +107,10 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
             return Err(HybridError::BlankQuery);
         }
         if self.ceilings.is_long_query(query) {
-            let max = self.ceilings.query_chars;
+            let max = self.ceilings.query_chars();
             return Err(HybridError::LongQuery { max });
         }
-        let depth = depth(top_k, self.ceilings.leg_top_k)?;
+        let depth = depth(top_k, self.ceilings.leg_top_k())?;
         let partition = self.partition(filter)?;
         if top_k == 0 {
             return Ok(Vec::new());

@@ -2,13 +2,18 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::{PoisonError, RwLockReadGuard};
 
-use shelfward_core::library::{FoundPassage, LibraryError, Mode, PassageId, SearchRequest};
-use shelfward_core::{LibraryIndex, Scope};
+use shelfward_core::library::{FoundPassage, LibraryError, Mode, PassageId, Ran, SearchRequest};
+use shelfward_core::observer::LegRan;
+use shelfward_core::{Cap, End, LegKind, LibraryIndex, Scope};
 
+use crate::index::LexicalIndex;
 use crate::tokenizer::Tokenizer;
 
 use super::fuse::{Fused, LegPlace, fuse};
+use super::query_words::QueryWords;
+use super::trail::Trail;
 use super::{
     HybridError, HybridSettings, MAX_CANDIDATES, SharedIndex, Taken, WordHit, depth, words_leg,
 };
@@ -25,6 +30,18 @@ pub struct LibraryHybridSearcher<T> {
     settings: HybridSettings,
 }
 
+/// What a hybrid search answered.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HybridAnswer {
+    /// The passages, best first, at most as many as asked for.
+    pub passages: Vec<HybridPassage>,
+    /// Whether that is all there is to answer: as many as asked for, or both legs came to their end.
+    pub complete: bool,
+    /// What ran: the dense leg alone where the query has no word.
+    pub ran: Ran,
+}
+
 /// A passage that was found.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -36,9 +53,6 @@ pub struct HybridPassage {
     /// Where the BM25 leg has it.
     pub sparse: Option<LegPlace>,
 }
-
-/// The most passages that one leg looks for, which is what a library's search allows.
-const MAX_DEPTH: usize = 1_000;
 
 impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
     /// A searcher of a library and an index of the same passages.
@@ -61,6 +75,12 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
     /// that the scope may read and the request's narrowing leaves. The request's mode, match and
     /// prefix do not count: both legs run, as the settings say. The query is embedded once.
     ///
+    /// A hit of the index counts where the passage that is read holds the query's words, as the
+    /// settings ask for them, so that an index which is behind finds no word that was taken out. Its
+    /// score is still that of the text which was indexed.
+    ///
+    /// The library's observer is told of one search, with what was answered in the end.
+    ///
     /// # Errors
     /// [`HybridError`].
     pub async fn search(
@@ -68,18 +88,38 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
         scope: &Scope,
         request: &SearchRequest,
         top_k: usize,
-    ) -> Result<Vec<HybridPassage>, HybridError> {
-        let depth = depth(top_k, MAX_DEPTH)?;
+    ) -> Result<HybridAnswer, HybridError> {
+        let depth = depth(top_k, self.library.ceilings().request_top_k())?;
         let request = request.clone().mode(Mode::Dense).top_k(depth);
-        let answer = self.library.search(scope, &request).await?;
+        let (trail, library) = Trail::of(&self.library);
+        let answer = library.search(scope, &request).await?;
         let mut read: HashMap<String, FoundPassage> = HashMap::new();
         let mut dense = Vec::with_capacity(answer.passages.len());
         for passage in answer.passages {
             dense.push((passage.id.clone(), passage.score));
             read.insert(passage.id.clone(), passage);
         }
-        let sparse = self.words(scope, &request, depth, &mut read).await?;
-        let sparse: Vec<_> = sparse.into_iter().map(|hit| (hit.id, hit.score)).collect();
+        let words = match answer.ran {
+            // The request can find nothing.
+            Ran::Nothing => None,
+            _ => {
+                self.words(&library, scope, &request, depth, &mut read)
+                    .await?
+            }
+        };
+        let ended = words.as_ref().is_none_or(|leg| leg.end == End::Complete);
+        let leg = words
+            .as_ref()
+            .map(|leg| LegRan::new(LegKind::Lexical, leg.rounds, leg.hits.len(), leg.end));
+        let ran = match &words {
+            Some(_) => Ran::Hybrid,
+            None => answer.ran,
+        };
+        let sparse: Vec<_> = words
+            .into_iter()
+            .flat_map(|leg| leg.hits)
+            .map(|hit| (hit.id, hit.score))
+            .collect();
         let found = |fused: Fused| {
             // What was fused came from a leg, and what is in a leg was read.
             let mut passage = read.remove(&fused.id)?;
@@ -92,57 +132,97 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
             })
         };
         let fused = fuse(&dense, &sparse, &self.settings, top_k);
-        Ok(fused.into_iter().filter_map(found).collect())
+        let passages: Vec<_> = fused.into_iter().filter_map(found).collect();
+        let complete = passages.len() >= top_k || (answer.complete && ended);
+        let answered = passages.iter().map(|found| found.passage.id.clone());
+        trail.tell(&self.library, answered.collect(), leg, complete);
+        Ok(HybridAnswer {
+            passages,
+            complete,
+            ran,
+        })
     }
 
-    /// The BM25 leg: as deep as asked for among the passages that can be read.
+    /// The BM25 leg: as deep as asked for among the passages that can be read and hold the words.
+    /// `None` where the query has no word.
     async fn words(
         &self,
+        library: &LibraryIndex,
         scope: &Scope,
         request: &SearchRequest,
         depth: usize,
         read: &mut HashMap<String, FoundPassage>,
-    ) -> Result<Vec<WordHit>, HybridError> {
-        let mut kept = Taken::default();
-        if depth == 0 {
-            return Ok(Vec::new());
+    ) -> Result<Option<WordLeg>, HybridError> {
+        let query = request.text();
+        let words = QueryWords::new(self.lock().tokenizer(), query, self.settings.words);
+        if words.is_empty() {
+            return Ok(None);
         }
-        let (mut looked_at, mut asked) = (0, depth);
+        let mut kept = Taken::default();
+        let (mut looked_at, mut asked, mut rounds) = (0, depth, 0);
         loop {
-            let query = request.text();
+            rounds += 1;
             let hits = words_leg(&self.index, query, asked, &self.settings.words)?;
             let exhausted = hits.len() < asked;
             let new: Vec<_> = hits.into_iter().skip(looked_at).collect();
             looked_at += new.len();
-            self.read(scope, request, &new, read).await?;
-            kept.extend(new.into_iter().filter(|hit| read.contains_key(&hit.id)));
-            if kept.len() >= depth || exhausted || asked >= MAX_CANDIDATES {
-                return Ok(kept.into_best(depth));
+            fetch(library, scope, request, &new, read).await?;
+            {
+                let index = self.lock();
+                let holds = |hit: &WordHit| {
+                    let passage = read.get(&hit.id);
+                    passage.is_some_and(|p| words.are_in(index.tokenizer(), &p.text))
+                };
+                kept.extend(new.into_iter().filter(holds));
             }
-            asked = asked.saturating_mul(4).min(MAX_CANDIDATES);
+            let end = if kept.len() >= depth || exhausted {
+                End::Complete
+            } else if asked >= MAX_CANDIDATES {
+                End::Capped {
+                    by: Cap::Candidates,
+                }
+            } else {
+                asked = asked.saturating_mul(4).min(MAX_CANDIDATES);
+                continue;
+            };
+            return Ok(Some(WordLeg {
+                hits: kept.into_best(depth),
+                rounds,
+                end,
+            }));
         }
     }
 
-    /// Reads those of the hits that were not read yet and that the scope may read.
-    async fn read(
-        &self,
-        scope: &Scope,
-        request: &SearchRequest,
-        hits: &[WordHit],
-        read: &mut HashMap<String, FoundPassage>,
-    ) -> Result<(), LibraryError> {
-        let new = hits.iter().filter(|hit| !read.contains_key(&hit.id));
-        // An id of another shape is that of no passage.
-        let ids: Vec<PassageId> = new.filter_map(|hit| hit.id.parse().ok()).collect();
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let passages = self.library.fetch(scope, request, &ids).await?;
+    fn lock(&self) -> RwLockReadGuard<'_, LexicalIndex<T>> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the BM25 leg found.
+struct WordLeg {
+    hits: Vec<WordHit>,
+    rounds: u32,
+    end: End,
+}
+
+/// Reads those of the hits that were not read yet and that the scope may read.
+async fn fetch(
+    library: &LibraryIndex,
+    scope: &Scope,
+    request: &SearchRequest,
+    hits: &[WordHit],
+    read: &mut HashMap<String, FoundPassage>,
+) -> Result<(), LibraryError> {
+    let new = hits.iter().filter(|hit| !read.contains_key(&hit.id));
+    // An id of another shape is that of no passage.
+    let ids: Vec<PassageId> = new.filter_map(|hit| hit.id.parse().ok()).collect();
+    for ids in ids.chunks(library.ceilings().fetch_ids()) {
+        let passages = library.fetch(scope, request.reading(), ids).await?;
         for passage in passages.into_iter().flatten() {
             read.insert(passage.id.clone(), passage);
         }
-        Ok(())
     }
+    Ok(())
 }
 
 impl<T> fmt::Debug for LibraryHybridSearcher<T> {

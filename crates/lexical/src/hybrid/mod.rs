@@ -8,7 +8,9 @@
 mod collection;
 mod fuse;
 mod library;
+mod query_words;
 mod settings;
+mod trail;
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -22,7 +24,7 @@ use crate::tokenizer::Tokenizer;
 
 pub use collection::{HybridHit, HybridSearcher};
 pub use fuse::LegPlace;
-pub use library::{HybridPassage, LibraryHybridSearcher};
+pub use library::{HybridAnswer, HybridPassage, LibraryHybridSearcher};
 pub use settings::{Fusion, HybridSettings};
 
 /// An index that searches share and that documents are added to meanwhile.
@@ -76,9 +78,21 @@ pub enum HybridError {
     /// The library failed or refused.
     #[error(transparent)]
     Library(#[from] shelfward_core::library::LibraryError),
-    /// A query word stands for too many words.
-    #[error(transparent)]
-    TooManyExpansions(#[from] TooManyExpansions),
+    /// A query word stands for too many words. How many there are would tell of documents that the
+    /// asker may not see, so it is not said.
+    #[error(
+        "a prefix of the query begins more than {max} words; a longer one says better what is meant"
+    )]
+    TooManyExpansions {
+        /// How many it may stand for.
+        max: usize,
+    },
+}
+
+impl From<TooManyExpansions> for HybridError {
+    fn from(TooManyExpansions { max, .. }: TooManyExpansions) -> Self {
+        Self::TooManyExpansions { max }
+    }
 }
 
 /// A hit of the BM25 leg.

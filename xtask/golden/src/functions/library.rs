@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::library::{IndexSource, LibrarySpec, Passage, ScopeChange, SearchRequest};
 use shelfward_core::{
-    CollectionName, Count, EmbedError, Embedder, Key, LibraryIndex, Role, Scope, SourceId, Store,
-    TenantId, async_trait,
+    CollectionName, Count, EmbedError, Embedder, Groups, Key, LibraryIndex, Role, Scope, SourceId,
+    SourceKind, Store, TenantId, async_trait,
 };
 use shelfward_memory::{MemoryOptions, MemoryStore};
 
@@ -174,13 +174,13 @@ impl Library {
             Step::UpsertRaw { documents } => return self.upsert_raw(documents).await,
             Step::RemoveTenant { tenant_id } => {
                 let tenant = self.index.tenant(TenantId::new(&tenant_id)?);
-                count = tenant.remove_tenant().await?;
+                count = tenant.remove_tenant().await?.count();
             }
             Step::RemoveSource { source_id } => {
                 let source = SourceId::new(&source_id)?;
                 for tenant in &self.tenants {
                     let tenant = self.index.tenant(TenantId::new(tenant)?);
-                    count = count.plus(tenant.remove_source(&source).await?);
+                    count = count.plus(tenant.remove_source(&source).await?.count());
                 }
             }
             Step::SetSourceScope { source_id, change } => {
@@ -188,7 +188,7 @@ impl Library {
                 let source = SourceId::new(&source_id)?;
                 for tenant in &self.tenants {
                     let tenant = self.index.tenant(TenantId::new(tenant)?);
-                    count = count.plus(tenant.set_source_scope(&source, &change).await?);
+                    count = count.plus(tenant.set_source_scope(&source, &change).await?.count());
                 }
             }
         }
@@ -206,7 +206,9 @@ impl Library {
                 Ok(Passage::new(passage.text).metadata(metadata(&passage.metadata)?))
             });
         let passages = passages.collect::<Result<Vec<_>, _>>()?;
-        let filed = IndexSource::new(&text(source.source_id), text(source.kind), groups)?
+        let id = SourceId::new(&text(source.source_id))?;
+        let kind = SourceKind::new(&text(source.kind))?;
+        let filed = IndexSource::new(id, kind, Groups::of(groups)?)
             .folder(text(source.folder_id))
             .title(text(source.title))
             .tags(source.tags.unwrap_or_default())
@@ -224,16 +226,21 @@ impl Library {
             &reader.tenant_id,
             reader.acl_groups.iter().map(String::as_str),
         )?;
-        let request: SearchRequest = serde_json::from_value(Value::Object(query))?;
+        let request: SearchRequest = serde_json::from_value(request(query)?)?;
         let found = self.index.search(&scope, &request).await?;
-        let mut passages = json!(found.passages);
-        for passage in passages.as_array_mut().into_iter().flatten() {
-            // The original does not tell where a passage came from.
-            passage
-                .as_object_mut()
-                .and_then(|members| members.remove("legs"));
-        }
-        Ok(passages)
+        let shown = found.passages.iter().map(|passage| {
+            let mut shown = json!(passage);
+            if let Some(members) = shown.as_object_mut() {
+                // The original does not tell where a passage came from, and tells who may read it.
+                members.remove("legs");
+                let groups: Vec<&str> = passage.access_groups().collect();
+                if let (false, Some(metadata)) = (groups.is_empty(), members.get_mut("metadata")) {
+                    metadata["aclGroups"] = json!(groups);
+                }
+            }
+            shown
+        });
+        Ok(shown.collect())
     }
 
     /// Writes documents past the index and past its checks, as another program would that shares the
@@ -375,4 +382,26 @@ fn step_difference(input: &Value, at: usize, ours: &Value, expected: &Value) -> 
         },
     };
     Some(Difference::answered(at, format!("step {at}: {what}")))
+}
+
+/// The original's query in our words. Its branches take the place of what the search gives, which is
+/// said by name here, and what it reads as nothing to narrow by is left out.
+fn request(mut query: Map<String, Value>) -> Result<Value, Failure> {
+    const OPEN_WHEN_EMPTY: [&str; 3] = ["kinds", "tags", "folderId"];
+    let empty = |value: &Value| *value == json!([]) || *value == json!("");
+    query.retain(|name, value| !(OPEN_WHEN_EMPTY.contains(&name.as_str()) && empty(value)));
+    if let Some(branches) = query.remove("anyOf") {
+        let mut given = branches.as_array().into_iter().flatten();
+        let lifts = |branch: &Value| {
+            let open = |name: &&str| branch.get(name).is_some_and(empty);
+            OPEN_WHEN_EMPTY.iter().any(open)
+        };
+        if given.any(lifts) {
+            return Err(
+                "a branch that lifts a narrowing by an empty list has no words here".into(),
+            );
+        }
+        query.insert("anyOfWithDefaults".to_owned(), branches);
+    }
+    Ok(Value::Object(query))
 }

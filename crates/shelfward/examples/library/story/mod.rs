@@ -68,7 +68,10 @@ async fn file_everything(index: &LibraryIndex) -> Result<Step, Box<dyn Error>> {
 async fn narrow_the_memo(index: &LibraryIndex) -> Result<Step, Box<dyn Error>> {
     let change = ScopeChange::new().groups(["team:engineering"])?;
     let memo = SourceId::new("document:defrost-memo")?;
-    let changed = northwind(index)?.set_source_scope(&memo, &change).await?;
+    let changed = northwind(index)?
+        .set_source_scope(&memo, &change)
+        .await?
+        .count();
     Ok(Step {
         title: "Narrow the memo to engineering",
         notes: vec![format!("{changed} passages changed")],
@@ -90,7 +93,7 @@ async fn replace_the_policy(index: &LibraryIndex) -> Result<Step, Box<dyn Error>
 
 async fn remove_the_notes(index: &LibraryIndex) -> Result<Step, Box<dyn Error>> {
     let notes = SourceId::new("document:controller-notes")?;
-    let removed = northwind(index)?.remove_source(&notes).await?;
+    let removed = northwind(index)?.remove_source(&notes).await?.count();
     Ok(Step {
         title: "Remove the product notes",
         notes: vec![format!("{removed} passages removed")],
@@ -99,7 +102,7 @@ async fn remove_the_notes(index: &LibraryIndex) -> Result<Step, Box<dyn Error>> 
 }
 
 async fn remove_northwind(index: &LibraryIndex) -> Result<Step, Box<dyn Error>> {
-    let removed = northwind(index)?.remove_tenant().await?;
+    let removed = northwind(index)?.remove_tenant().await?.count();
     Ok(Step {
         title: "Remove the tenant northwind",
         notes: vec![format!("{removed} passages removed")],

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use shelfward::library::{IndexSource, Passage};
 use shelfward::text::{ChunkTurns, Turn, chunk_turns};
-use shelfward::{Field, FieldKind, Metadata, MetadataError, MetadataKey};
+use shelfward::{
+    Field, FieldKind, Groups, Metadata, MetadataError, MetadataKey, SourceId, SourceKind,
+};
 
 /// The callers' own metadata that searches may filter by: who speaks in a passage of a transcript.
 pub(crate) const SPEAKERS: &str = "speakers";
@@ -111,7 +113,8 @@ pub(crate) fn new_expenses() -> Result<Filed, Box<dyn Error>> {
 fn document(place: &Place) -> Result<Filed, Box<dyn Error>> {
     let text = read(place.file)?;
     let (title, passages) = paragraphs(&text)?;
-    let source = IndexSource::new(place.id, "document", place.groups.iter().copied())?
+    let (id, kind) = (SourceId::new(place.id)?, SourceKind::new("document")?);
+    let source = IndexSource::new(id, kind, Groups::of(place.groups)?)
         .title(title)
         .folder(place.folder)
         .tags(place.tags.iter().copied())
@@ -167,8 +170,9 @@ fn transcript() -> Result<Filed, Box<dyn Error>> {
         }
         passages.push(Passage::new(chunk.text).metadata(metadata));
     }
-    let groups = ["team:operations", "team:finance"];
-    let source = IndexSource::new("session:operations-review-31", "session", groups)?
+    let id = SourceId::new("session:operations-review-31")?;
+    let groups = Groups::of(["team:operations", "team:finance"])?;
+    let source = IndexSource::new(id, SourceKind::new("session")?, groups)
         .title("Operations review, week 31")
         .folder("meetings")
         .tags(["review"])

@@ -63,16 +63,6 @@ impl Binds {
         format!("${}::{cast}", self.0.len())
     }
 
-    /// How many values there are.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Takes back the values that were added since there were so many.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
-    }
-
     /// The values as the driver takes them. Made anew for each attempt.
     pub(crate) fn arguments(&self) -> Job<PgArguments> {
         let mut arguments = PgArguments::default();

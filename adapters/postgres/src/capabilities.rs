@@ -1,7 +1,9 @@
+use shelfward_adapter::sql;
 use shelfward_core::capabilities::{Dense, Lexical, Scoring, Words, Writers};
 use shelfward_core::{Capabilities, CollectionSpec};
 
 use crate::config::VectorIndex;
+use crate::filter_translation::Columns;
 use crate::registry::Settings;
 
 /// The widest vector that the server holds.
@@ -10,6 +12,7 @@ pub(crate) const MAX_WIDTH: u32 = 16_000;
 /// Everything, with an approximate index where there is one, in step with other processes.
 pub(crate) fn capabilities(settings: &Settings, spec: &CollectionSpec) -> Capabilities {
     let mut can = Capabilities::exact();
+    can.filter = sql::support(spec, &Columns);
     if settings.index.for_width(spec.width) != VectorIndex::None {
         can.dense = Dense::Approximate { min_recall: 0.9 };
     }

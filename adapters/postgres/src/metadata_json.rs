@@ -23,7 +23,7 @@ pub(crate) fn object_of<'a>(members: impl Iterator<Item = (&'a str, &'a Value)>)
         json.push(':');
         match value {
             Value::Scalar(scalar) => push(&mut json, scalar),
-            Value::List(list) => push_list(&mut json, list.members()),
+            Value::List(list) => push_list(&mut json, list.members().iter()),
         }
     }
     json.push('}');
@@ -31,13 +31,13 @@ pub(crate) fn object_of<'a>(members: impl Iterator<Item = (&'a str, &'a Value)>)
 }
 
 /// An object that holds the one value, or a list of the values, under one key.
-pub(crate) fn object(key: &str, values: &[Scalar], listed: bool) -> String {
+pub(crate) fn object(key: &str, values: &[&Scalar], listed: bool) -> String {
     let mut json = String::from("{");
     text(&mut json, key);
     json.push(':');
     match values {
         [value] if !listed => push(&mut json, value),
-        values => push_list(&mut json, values),
+        values => push_list(&mut json, values.iter().copied()),
     }
     json.push('}');
     json
@@ -50,9 +50,9 @@ pub(crate) fn scalar(value: &Scalar) -> String {
     json
 }
 
-fn push_list(json: &mut String, members: &[Scalar]) {
+fn push_list<'a>(json: &mut String, members: impl Iterator<Item = &'a Scalar>) {
     json.push('[');
-    for (at, member) in members.iter().enumerate() {
+    for (at, member) in members.enumerate() {
         if at > 0 {
             json.push(',');
         }

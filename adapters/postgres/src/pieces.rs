@@ -89,11 +89,11 @@ impl Opened {
         let (table, spec) = (&self.table, &self.entry.spec);
         let mut pieces = self.pieces();
         let mut binds = verb.binds.clone();
-        let such = condition(filter, spec, &mut binds)?;
+        let predicate = condition(filter, spec, &mut binds)?;
         let most = i64::try_from(pieces.rows).unwrap_or(i64::MAX);
         let sql = format!(
-            "WITH few AS (SELECT count(*) <= {most} AS are FROM (SELECT FROM {table} r WHERE {such} \
-             LIMIT {most} + 1) f), done AS ({} WHERE (SELECT are FROM few) AND {such} RETURNING 1) \
+            "WITH few AS (SELECT count(*) <= {most} AS are FROM (SELECT FROM {table} r WHERE {predicate} \
+             LIMIT {most} + 1) f), done AS ({} WHERE (SELECT are FROM few) AND {predicate} RETURNING 1) \
              SELECT (SELECT are FROM few), (SELECT count(*) FROM done)",
             verb.head
         );
@@ -104,9 +104,9 @@ impl Opened {
             return Ok(u64::try_from(changed).map_err(|_| ErrorKind::Engine)?);
         }
         let mut binds = Binds::default();
-        let such = condition(filter, spec, &mut binds)?;
+        let predicate = condition(filter, spec, &mut binds)?;
         let sql = format!(
-            "DECLARE matching NO SCROLL CURSOR FOR SELECT r.part, r.id FROM {table} r WHERE {such}"
+            "DECLARE matching NO SCROLL CURSOR FOR SELECT r.part, r.id FROM {table} r WHERE {predicate}"
         );
         transaction.execute(&Statement { sql, binds }).await?;
         let mut changed = 0;

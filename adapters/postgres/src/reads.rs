@@ -77,12 +77,12 @@ impl Opened {
         include: Include,
     ) -> Job<Vec<Option<StoredRecord>>> {
         let mut binds = Binds::default();
-        let such = condition(within, &self.entry.spec, &mut binds)?;
+        let predicate = condition(within, &self.entry.spec, &mut binds)?;
         let (parts, ids) = key_columns(keys);
         let (parts, ids) = (binds.add(parts), binds.add(ids));
         let query = format!(
             "SELECT {} FROM {} r JOIN ROWS FROM (pg_catalog.unnest({parts}), pg_catalog.unnest({ids})) AS k(part, id) \
-             ON r.part = k.part AND r.id = k.id WHERE s.ready AND {such}",
+             ON r.part = k.part AND r.id = k.id WHERE s.ready AND {predicate}",
             columns(include),
             self.table
         );
@@ -105,7 +105,7 @@ impl Opened {
         include: Include,
     ) -> Job<Page> {
         let mut binds = Binds::default();
-        let such = condition(filter, &self.entry.spec, &mut binds)?;
+        let predicate = condition(filter, &self.entry.spec, &mut binds)?;
         let behind = after.map(|key| {
             let part = binds.add(Bind::Text(part(key.partition.as_ref())));
             let id = binds.add(Bind::Text(key.id.as_str().to_owned()));
@@ -114,7 +114,7 @@ impl Opened {
         let more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
         let more = binds.add(Bind::Integer(more));
         let query = format!(
-            "SELECT {} FROM {} r WHERE s.ready AND {such}{} ORDER BY r.part, r.id LIMIT {more}",
+            "SELECT {} FROM {} r WHERE s.ready AND {predicate}{} ORDER BY r.part, r.id LIMIT {more}",
             columns(include),
             self.table,
             behind.unwrap_or_default(),
@@ -138,9 +138,9 @@ impl Opened {
 
     pub(crate) async fn count(&self, filter: &Filter) -> Job<u64> {
         let mut binds = Binds::default();
-        let such = condition(filter, &self.entry.spec, &mut binds)?;
+        let predicate = condition(filter, &self.entry.spec, &mut binds)?;
         let query = format!(
-            "SELECT count(*)::text FROM {} r WHERE s.ready AND {such}",
+            "SELECT count(*)::text FROM {} r WHERE s.ready AND {predicate}",
             self.table
         );
         let rows = self

@@ -1,5 +1,6 @@
 //! Both legs: candidates and their records in one statement and one snapshot.
 
+use shelfward_adapter::sql::ALWAYS;
 use shelfward_core::{
     Ask, CollectionSpec, End, ErrorKind, Filter, Found, Hit, Leg, Match, Metric, QueryWord,
     VectorProblem,
@@ -10,7 +11,7 @@ use crate::binds::{Bind, Binds};
 use crate::collection::Opened;
 use crate::config::VectorIndex;
 use crate::error::Job;
-use crate::filter_translation::{ALWAYS, condition};
+use crate::filter_translation::condition;
 use crate::identifier::literal;
 use crate::reads::FIRST;
 use crate::record_mapping::{key, metadata, text};
@@ -53,15 +54,15 @@ impl Opened {
         let mut queries = Vec::with_capacity(legs.len());
         let mut widest = 0;
         for (at, leg) in legs.iter().enumerate() {
-            let such = condition(&leg.filter, &self.entry.spec, &mut binds)?;
+            let predicate = condition(&leg.filter, &self.entry.spec, &mut binds)?;
             match &leg.ask {
                 Ask::Dense(vector) => {
                     widest = widest.max(leg.top_k);
-                    queries.push(self.dense(at, vector, &such, leg.top_k, way, &mut binds)?);
+                    queries.push(self.dense(at, vector, &predicate, leg.top_k, way, &mut binds)?);
                 }
                 Ask::Lexical { words, matching } => {
                     let lexical =
-                        self.lexical(at, words, *matching, &such, leg.top_k, &mut binds)?;
+                        self.lexical(at, words, *matching, &predicate, leg.top_k, &mut binds)?;
                     queries.extend(lexical);
                 }
             }
@@ -120,18 +121,18 @@ impl Opened {
     ///
     /// By what both take, and what a walk misses, they are alike where about one in twenty of 100,000
     /// rows passes for 10 hits, and one in eight for 50; then the server thinks so, too.
-    fn such(&self, such: &str, way: Way) -> String {
-        if !self.may_walk(way) || such == ALWAYS {
-            return such.to_owned();
+    fn hinted(&self, predicate: &str, way: Way) -> String {
+        if !self.may_walk(way) || predicate == ALWAYS {
+            return predicate.to_owned();
         }
-        format!("{such} AND {NO_TEXT_IS_SHORTER}")
+        format!("{predicate} AND {NO_TEXT_IS_SHORTER}")
     }
 
     fn dense(
         &self,
         leg: usize,
         vector: &[f32],
-        such: &str,
+        predicate: &str,
         top_k: usize,
         way: Way,
         binds: &mut Binds,
@@ -141,7 +142,7 @@ impl Opened {
         if usize::try_from(width) != Ok(given) {
             return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
         }
-        let such = &self.such(such, way);
+        let predicate = &self.hinted(predicate, way);
         let table = &self.table;
         let distance = self.extension.distance(spec.metric);
         let asked = binds.add(Bind::Reals(vector.to_vec()));
@@ -162,7 +163,7 @@ impl Opened {
             };
             return Ok(format!(
                 "(SELECT '{leg}' AS leg, {columns}, {nearest} AS score FROM {table} r \
-                 WHERE s.ready AND {such} ORDER BY {nearest}{exactly} LIMIT {limit})"
+                 WHERE s.ready AND {predicate} ORDER BY {nearest}{exactly} LIMIT {limit})"
             ));
         }
         let halved = |vector: &str| schema::halved(spec, &self.extension, vector, false);
@@ -174,7 +175,7 @@ impl Opened {
         let over = self::limit(top_k.saturating_mul(OVER), binds);
         Ok(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, {nearest} AS score FROM \
-             (SELECT {columns}, r.embedding FROM {table} r WHERE s.ready AND {such} \
+             (SELECT {columns}, r.embedding FROM {table} r WHERE s.ready AND {predicate} \
              ORDER BY {by_halves} LIMIT {over}) r \
              ORDER BY {nearest} LIMIT {limit})"
         ))
@@ -185,7 +186,7 @@ impl Opened {
         leg: usize,
         words: &[QueryWord],
         matching: Match,
-        such: &str,
+        predicate: &str,
         top_k: usize,
         binds: &mut Binds,
     ) -> Job<Option<String>> {
@@ -210,7 +211,7 @@ impl Opened {
         Ok(Some(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, \
              ts_rank(r.{column}, {asked})::double precision AS score FROM {} r \
-             WHERE s.ready AND r.{column} @@ {asked} AND {such} \
+             WHERE s.ready AND r.{column} @@ {asked} AND {predicate} \
              ORDER BY score DESC, r.part, r.id LIMIT {limit})",
             self.table
         )))

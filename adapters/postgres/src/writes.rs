@@ -211,11 +211,11 @@ impl Opened {
         within: &Filter,
     ) -> Job<bool> {
         let mut binds = Binds::default();
-        let such = condition(within, &self.entry.spec, &mut binds)?;
+        let predicate = condition(within, &self.entry.spec, &mut binds)?;
         let part = binds.add(Bind::Text(part(expected.key.partition.as_ref())));
         let id = binds.add(Bind::Text(expected.key.id.as_str().to_owned()));
         let sql = format!(
-            "SELECT r.meta FROM {} r WHERE r.part = {part} AND r.id = {id} AND {such}",
+            "SELECT r.meta FROM {} r WHERE r.part = {part} AND r.id = {id} AND {predicate}",
             self.table
         );
         let rows = transaction.rows(&Statement { sql, binds }).await?;

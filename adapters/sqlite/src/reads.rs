@@ -26,9 +26,12 @@ pub(crate) struct View<'a> {
 impl View<'_> {
     pub(crate) fn count(&self, filter: &Filter) -> Job<u64> {
         let number = self.entry.number;
-        let such = condition(filter, self.spec, number, Access::ByFilter)?;
-        let sql = format!("SELECT count(*) FROM rows_{number} r WHERE {}", such.sql);
-        let count: i64 = query(self.connection, &sql, &such.binds, |mut rows| {
+        let predicate = condition(filter, self.spec, number, Access::ByFilter)?;
+        let sql = format!(
+            "SELECT count(*) FROM rows_{number} r WHERE {}",
+            predicate.text
+        );
+        let count: i64 = query(self.connection, &sql, &predicate.params, |mut rows| {
             let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             Ok(row.get(0)?)
         })?;
@@ -50,12 +53,12 @@ impl View<'_> {
             ids.push(Value::Text(key.id.as_str().to_owned()));
         }
         let number = self.entry.number;
-        let such = condition(within, self.spec, number, Access::ByKey)?;
+        let predicate = condition(within, self.spec, number, Access::ByKey)?;
         let matcher = Matcher::new(within);
         let sql = format!(
             "SELECT r.* FROM rarray(?) k CROSS JOIN rows_{number} r INDEXED BY rows_{number}_key \
              WHERE r.part = ? AND r.id = k.value AND {}",
-            such.sql
+            predicate.text
         );
         let mut found = HashMap::new();
         for (partition, ids) in by_partition {
@@ -63,10 +66,10 @@ impl View<'_> {
                 Bind::Many(Rc::new(ids)),
                 Bind::One(owned(partition_value(partition))),
             ];
-            binds.extend(such.binds.iter().cloned());
+            binds.extend(predicate.params.iter().cloned());
             query(self.connection, &sql, &binds, |mut rows| {
                 while let Some(row) = rows.next()? {
-                    let parts = such_parts(self.spec, row, &matcher)?;
+                    let parts = matching_parts(self.spec, row, &matcher)?;
                     found.insert(parts.key.clone(), parts);
                 }
                 Ok(())
@@ -105,7 +108,7 @@ impl View<'_> {
                 if records.len() == limit {
                     return Ok(true);
                 }
-                records.push(such_parts(self.spec, row, &matcher)?.stored(include));
+                records.push(matching_parts(self.spec, row, &matcher)?.stored(include));
             }
             Ok(false)
         })?;
@@ -129,7 +132,7 @@ impl View<'_> {
         } else {
             (Access::ByKey, format!("INDEXED BY rows_{number}_key "))
         };
-        let such = condition(filter, self.spec, number, access)?;
+        let predicate = condition(filter, self.spec, number, access)?;
         let mut within = String::new();
         let mut binds = Vec::new();
         let partition = match pinned(self.spec.partition_key()).as_deref() {
@@ -152,12 +155,12 @@ impl View<'_> {
             }
             None => {}
         }
-        binds.extend(such.binds);
+        binds.extend(predicate.params);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         binds.push(Bind::One(Value::Integer(limit)));
         let sql = format!(
             "SELECT r.* FROM rows_{number} r {index}WHERE {within}{} ORDER BY r.part, r.id LIMIT ?",
-            such.sql
+            predicate.text
         );
         Ok((sql, binds))
     }
@@ -165,7 +168,7 @@ impl View<'_> {
 
 /// The parts of a row that a statement found by a filter, looked at by the filter once more: the
 /// tables that statements read of lists have no checksum.
-fn such_parts(spec: &CollectionSpec, row: &Row<'_>, matcher: &Matcher<'_>) -> Job<Parts> {
+fn matching_parts(spec: &CollectionSpec, row: &Row<'_>, matcher: &Matcher<'_>) -> Job<Parts> {
     let parts = parts(spec, row)?;
     if matcher.matches(&parts.metadata) {
         Ok(parts)

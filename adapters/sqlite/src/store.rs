@@ -114,8 +114,8 @@ impl VectorStore for SqliteStore {
         "sqlite"
     }
 
-    fn capabilities(&self, _: &CollectionSpec) -> Capabilities {
-        capabilities(self.database.is_a_file())
+    fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
+        capabilities(spec, self.database.is_a_file())
     }
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
@@ -156,16 +156,17 @@ impl VectorStore for SqliteStore {
             let spec = shared.spec(&entry)?;
             Ok(Some((shared, spec, entry.generation)))
         });
-        let handle = |(shared, spec, generation)| -> Arc<dyn Collection> {
-            Arc::new(SqliteCollection {
-                database: self.database.clone(),
-                shared,
-                spec,
-                generation,
-                capabilities: capabilities(self.database.is_a_file()),
-                store_closed: self.closed.clone(),
-            })
-        };
+        let handle =
+            |(shared, spec, generation): (_, Arc<CollectionSpec>, _)| -> Arc<dyn Collection> {
+                Arc::new(SqliteCollection {
+                    database: self.database.clone(),
+                    capabilities: capabilities(&spec, self.database.is_a_file()),
+                    shared,
+                    spec,
+                    generation,
+                    store_closed: self.closed.clone(),
+                })
+            };
         Ok(opened.await?.map(handle))
     }
 

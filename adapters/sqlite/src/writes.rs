@@ -175,13 +175,13 @@ impl<'a> Writing<'a> {
 
     fn matching(&self, filter: &Filter) -> Job<Vec<Row>> {
         let number = self.entry.number;
-        let such = condition(filter, &self.spec, number, Access::ByFilter)?;
+        let predicate = condition(filter, &self.spec, number, Access::ByFilter)?;
         let sql = format!(
             "SELECT r.n, r.part, r.id, r.crc, r.meta FROM rows_{number} r WHERE {}",
-            such.sql
+            predicate.text
         );
         let matcher = Matcher::new(filter);
-        query(self.connection, &sql, &such.binds, |mut rows| {
+        query(self.connection, &sql, &predicate.params, |mut rows| {
             let mut matching = Vec::new();
             while let Some(row) = rows.next()? {
                 // Once more by what the row itself holds: what statements read of lists has no checksum.

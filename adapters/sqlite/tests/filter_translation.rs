@@ -13,14 +13,14 @@ use std::sync::Arc;
 use common::config;
 use proptest::prelude::*;
 use selecting::{Kinds, cases, check, largest, spec, table_of_truth};
-use shelfward_core::{Collection, CollectionName, VectorStore};
+use shelfward_core::{Collection, CollectionName, Store};
 use shelfward_sqlite::SqliteStore;
 
 async fn collection(kinds: &Kinds) -> Arc<dyn Collection> {
-    let store = SqliteStore::in_memory().unwrap();
+    // Through the checked handle, which folds filters by the fields' kinds; it looks at no hit again.
+    let store = Store::new(SqliteStore::in_memory().unwrap());
     let spec = spec(CollectionName::new("c").unwrap(), kinds);
-    store.create(&spec).await.unwrap();
-    store.open(&spec.name).await.unwrap().unwrap()
+    store.ensure(&spec).await.unwrap()
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, Found, Leg, Result, VectorStore,
-    async_trait,
+    Capabilities, CollectionName, CollectionSpec, Leg, LegResult, Result, async_trait,
 };
 
 use crate::faulty::Kept;
@@ -60,7 +60,7 @@ impl StoreUnderTest for Counting {
         self.store.name()
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         self.open_at("").await
     }
 
@@ -68,7 +68,7 @@ impl StoreUnderTest for Counting {
         Some(name.to_owned())
     }
 
-    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn StoreAdapter>> {
         let behind = self.store.open().await?;
         let kept = {
             let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +100,7 @@ impl<B> Counted<B> {
 }
 
 #[async_trait]
-impl VectorStore for Counted<Arc<dyn VectorStore>> {
+impl StoreAdapter for Counted<Arc<dyn StoreAdapter>> {
     fn kind(&self) -> &'static str {
         self.behind.kind()
     }
@@ -113,9 +113,9 @@ impl VectorStore for Counted<Arc<dyn VectorStore>> {
         self.called().create(spec).await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         let opened = self.called().open(name).await?;
-        Ok(opened.map(|behind| -> Arc<dyn Collection> {
+        Ok(opened.map(|behind| -> Arc<dyn CollectionAdapter> {
             let calls = self.calls.clone();
             Arc::new(Layered(Counted { behind, calls }))
         }))
@@ -129,6 +129,10 @@ impl VectorStore for Counted<Arc<dyn VectorStore>> {
         self.called().drop_collection(name).await
     }
 
+    fn write_locks(&self) -> WriteLocks {
+        self.behind.write_locks()
+    }
+
     async fn health(&self) -> Result<()> {
         self.called().health().await
     }
@@ -139,16 +143,16 @@ impl VectorStore for Counted<Arc<dyn VectorStore>> {
 }
 
 #[async_trait]
-impl Layer for Counted<Arc<dyn Collection>> {
-    fn behind(&self) -> &Arc<dyn Collection> {
+impl Layer for Counted<Arc<dyn CollectionAdapter>> {
+    fn behind(&self) -> &Arc<dyn CollectionAdapter> {
         &self.behind
     }
 
-    fn called(&self) -> &Arc<dyn Collection> {
+    fn called(&self) -> &Arc<dyn CollectionAdapter> {
         Counted::called(self)
     }
 
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        Counted::called(self).search_both(dense, lexical).await
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        Counted::called(self).search(legs).await
     }
 }

@@ -3,25 +3,23 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use shelfward_core::filter::Pushdown;
+use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
-    Capabilities, Collection, CollectionSpec, Count, Cursor, Expected, Filter, Found, Include, Key,
-    Leg, MetadataPatch, NarrowFilter, Page, Record, Replaced, Result, StoredRecord, WriteOrder,
-    async_trait,
+    Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
+    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
+    StoreError, StoredRecord, async_trait,
 };
 
-/// The members of a [`Collection`], each answered by the collection behind until it is overridden.
+/// The members of a [`CollectionAdapter`], each answered by the collection behind until it is overridden.
 /// [`Layered`] makes a collection of it.
-///
-/// A layer that changes `replace` decides about `replace_if` too.
 #[async_trait]
 #[expect(missing_docs, reason = "each is the port's member of the same name")]
 pub trait Layer: Send + Sync {
     /// The collection behind.
-    fn behind(&self) -> &Arc<dyn Collection>;
+    fn behind(&self) -> &Arc<dyn CollectionAdapter>;
 
     /// The collection behind, for a call of it: what a layer overrides that looks at every call.
-    fn called(&self) -> &Arc<dyn Collection> {
+    fn called(&self) -> &Arc<dyn CollectionAdapter> {
         self.behind()
     }
 
@@ -41,13 +39,14 @@ pub trait Layer: Send + Sync {
         self.called().delete(keys).await
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
-        self.called().search(leg).await
+    /// One leg of a search of this layer: what a layer overrides that changes what is found.
+    async fn search_leg(&self, leg: &Leg) -> Result<LegResult> {
+        search_one(&**self.called(), leg).await
     }
 
-    /// Two searches of this layer, not of the one behind, in one state of it.
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        in_one_state(dense, lexical, |leg| self.search(leg)).await
+    /// The legs of this layer, not of the one behind, in one state of it.
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        in_one_state(legs, |leg| self.search_leg(leg)).await
     }
 
     async fn fetch(
@@ -59,17 +58,13 @@ pub trait Layer: Send + Sync {
         self.called().fetch(keys, within, include).await
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        self.called().replace(selector, with).await
-    }
-
-    async fn replace_if(
+    async fn replace(
         &self,
         selector: &NarrowFilter,
         with: &[Record],
-        expected: &Expected,
+        precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
-        self.called().replace_if(selector, with, expected).await
+        self.called().replace(selector, with, precondition).await
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
@@ -101,41 +96,55 @@ pub trait Layer: Send + Sync {
     async fn count(&self, filter: &Filter) -> Result<Count> {
         self.called().count(filter).await
     }
-
-    fn write_order(&self) -> Option<WriteOrder> {
-        self.behind().write_order()
-    }
 }
 
-/// Both legs of one state, for a store behind that can be asked for one alone: they are asked again
-/// while a write came between them.
+/// One leg of a collection.
+///
+/// # Errors
+/// Those of the collection.
+pub async fn search_one(collection: &dyn CollectionAdapter, leg: &Leg) -> Result<LegResult> {
+    let results = collection.search(std::slice::from_ref(leg)).await?;
+    results.into_iter().next().ok_or_else(|| {
+        let contract = "no answer to the one leg that was asked".to_owned();
+        StoreError::new(Operation::Search, ErrorKind::Contract(contract))
+            .on(&collection.spec().name)
+    })
+}
+
+/// Legs of one state, for a store behind that can be asked for one alone: they are asked again while
+/// a write came between them.
 ///
 /// # Errors
 /// Those of the searches.
 pub async fn in_one_state<'a, F>(
-    dense: &'a Leg,
-    lexical: &'a Leg,
+    legs: &'a [Leg],
     search: impl Fn(&'a Leg) -> F,
-) -> Result<(Found, Found)>
+) -> Result<Vec<LegResult>>
 where
-    F: Future<Output = Result<Found>>,
+    F: Future<Output = Result<LegResult>>,
 {
-    let mut before = search(dense).await?;
-    loop {
-        let found = search(lexical).await?;
-        let after = search(dense).await?;
-        if before == after {
-            return Ok((before, found));
+    let Some((first, others)) = legs.split_first() else {
+        return Ok(Vec::new());
+    };
+    let mut results = vec![search(first).await?];
+    while !others.is_empty() {
+        for leg in others {
+            results.push(search(leg).await?);
         }
-        before = after;
+        let after = search(first).await?;
+        if results.first() == Some(&after) {
+            break;
+        }
+        results = vec![after];
     }
+    Ok(results)
 }
 
 /// A collection made of a [`Layer`].
 pub struct Layered<L>(pub L);
 
 #[async_trait]
-impl<L: Layer> Collection for Layered<L> {
+impl<L: Layer> CollectionAdapter for Layered<L> {
     fn spec(&self) -> &CollectionSpec {
         self.0.spec()
     }
@@ -152,8 +161,8 @@ impl<L: Layer> Collection for Layered<L> {
         self.0.delete(keys).await
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
-        self.0.search(leg).await
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        self.0.search(legs).await
     }
 
     async fn fetch(
@@ -165,25 +174,13 @@ impl<L: Layer> Collection for Layered<L> {
         self.0.fetch(keys, within, include).await
     }
 
-    fn pushdown(&self, filter: &Filter) -> Pushdown {
-        self.capabilities().filter.split(filter)
-    }
-
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        self.0.search_both(dense, lexical).await
-    }
-
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        self.0.replace(selector, with).await
-    }
-
-    async fn replace_if(
+    async fn replace(
         &self,
         selector: &NarrowFilter,
         with: &[Record],
-        expected: &Expected,
+        precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
-        self.0.replace_if(selector, with, expected).await
+        self.0.replace(selector, with, precondition).await
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
@@ -214,9 +211,5 @@ impl<L: Layer> Collection for Layered<L> {
 
     async fn count(&self, filter: &Filter) -> Result<Count> {
         self.0.count(filter).await
-    }
-
-    fn write_order(&self) -> Option<WriteOrder> {
-        self.0.write_order()
     }
 }

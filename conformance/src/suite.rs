@@ -255,7 +255,8 @@ async fn capabilities(context: &Context) -> Result<Capabilities> {
 mod tests {
     use std::sync::Mutex;
 
-    use shelfward_core::{Collection, ErrorKind, Operation, StoreError, VectorStore, async_trait};
+    use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
+    use shelfward_core::{ErrorKind, Operation, StoreError, async_trait};
 
     use super::*;
 
@@ -272,7 +273,7 @@ mod tests {
             "watched"
         }
 
-        async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
             Ok(Arc::new(self.memory.clone()))
         }
 
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[async_trait]
-    impl VectorStore for Gone {
+    impl StoreAdapter for Gone {
         fn kind(&self) -> &'static str {
             "gone"
         }
@@ -303,7 +304,7 @@ mod tests {
             unavailable()
         }
 
-        async fn open(&self, _: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+        async fn open(&self, _: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
             unavailable()
         }
 
@@ -330,7 +331,7 @@ mod tests {
             "gone"
         }
 
-        async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
             Ok(Arc::new(Self))
         }
     }

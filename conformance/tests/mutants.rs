@@ -13,7 +13,8 @@ use shelfward_conformance::faulty::{Fault, FaultyStore, Kept, RemoteServer};
 use shelfward_conformance::{
     CrashableServer, DEFAULT_SEED, KnownGaps, Selection, Server, StoreUnderTest, Suite, Verdict,
 };
-use shelfward_core::{Result, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{Result, async_trait};
 use shelfward_memory::MemoryStore;
 
 /// The memory store, behind a fault if there is one; kept at places, where the cases that are run
@@ -32,7 +33,7 @@ struct Keeping {
 }
 
 impl UnderTest {
-    fn behind_the_fault(&self, store: Arc<dyn VectorStore>) -> Arc<dyn VectorStore> {
+    fn behind_the_fault(&self, store: Arc<dyn StoreAdapter>) -> Arc<dyn StoreAdapter> {
         let Some(fault) = self.fault else {
             return store;
         };
@@ -51,7 +52,7 @@ impl StoreUnderTest for UnderTest {
         "under-test"
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         match &self.kept {
             Some(_) => self.open_at("the first place").await,
             None => Ok(self.behind_the_fault(Arc::new(self.memory.clone()))),
@@ -62,7 +63,7 @@ impl StoreUnderTest for UnderTest {
         self.kept.as_ref().map(|_| name.to_owned())
     }
 
-    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn StoreAdapter>> {
         let keeping = self.kept.as_ref().unwrap();
         let kept = {
             let mut places = keeping.places.lock().unwrap();
@@ -133,7 +134,7 @@ impl StoreUnderTest for Remote {
         "remote"
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         Ok(Arc::new(self.server.client()))
     }
 
@@ -152,12 +153,12 @@ impl Server for Remote {
         &self,
         address: SocketAddr,
         patience: Duration,
-    ) -> Result<Arc<dyn VectorStore>> {
+    ) -> Result<Arc<dyn StoreAdapter>> {
         let client = self.server.client();
         Ok(Arc::new(client.through(address, patience, self.fault)))
     }
 
-    async fn open_with_secret(&self, secret: &str) -> Result<Arc<dyn VectorStore>> {
+    async fn open_with_secret(&self, secret: &str) -> Result<Arc<dyn StoreAdapter>> {
         let client = self.server.client();
         Ok(Arc::new(client.with_secret(secret, self.fault)))
     }
@@ -173,7 +174,7 @@ impl Server for Remote {
 
 #[async_trait]
 impl CrashableServer for Remote {
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         let patience = Duration::from_secs(10);
         let client = self.crashable.client();
         Ok(Arc::new(client.through(
@@ -375,7 +376,7 @@ async fn a_run_leaves_nothing_behind() {
     let report = suite.run_all().await;
     assert!(report.left_behind.is_empty());
     assert_eq!(report.unexpected().count(), 0);
-    assert!(VectorStore::list(&memory).await.unwrap().is_empty());
+    assert!(StoreAdapter::list(&memory).await.unwrap().is_empty());
 }
 
 #[test]

@@ -174,8 +174,8 @@ impl StoreAdapter for HnswStore {
         .await
     }
 
-    fn write_locks(&self) -> &WriteLocks {
-        &self.handle.home.locks
+    fn write_locks(&self) -> WriteLocks {
+        self.handle.home.locks.clone()
     }
 
     async fn health(&self) -> Result<()> {

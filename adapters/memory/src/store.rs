@@ -133,8 +133,8 @@ impl StoreAdapter for MemoryStore {
         Ok(dropped.is_some())
     }
 
-    fn write_locks(&self) -> &WriteLocks {
-        &self.locks
+    fn write_locks(&self) -> WriteLocks {
+        self.locks.clone()
     }
 
     async fn health(&self) -> Result<()> {

@@ -1,6 +1,6 @@
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
@@ -384,8 +384,8 @@ impl StoreAdapter for PostgresStore {
             .await
     }
 
-    fn write_locks(&self) -> &WriteLocks {
-        &self.shared.locks
+    fn write_locks(&self) -> WriteLocks {
+        self.shared.locks.clone()
     }
 
     async fn health(&self) -> Result<()> {

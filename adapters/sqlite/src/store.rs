@@ -212,8 +212,8 @@ impl StoreAdapter for SqliteStore {
         Ok(dropped.is_some())
     }
 
-    fn write_locks(&self) -> &WriteLocks {
-        &self.database.locks
+    fn write_locks(&self) -> WriteLocks {
+        self.database.locks.clone()
     }
 
     async fn health(&self) -> Result<()> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shelfward_core::filter::key;
-use shelfward_core::{Filter, Found, Include, Leg, Result, Store, StoredRecord};
+use shelfward_core::{Filter, Include, Leg, LegResult, Result, Store, StoredRecord};
 use shelfward_sqlite::{SqliteOptions, SqliteStore, Synchronous};
 use support::{
     Lot, collection, dense, everything, key_of, lexical, name, of_source, of_tenant, open, record,
@@ -22,8 +22,8 @@ struct Answers {
     rows: Vec<StoredRecord>,
     of_a_team: Vec<StoredRecord>,
     fetched: Vec<Option<StoredRecord>>,
-    near: Found,
-    worded: Found,
+    near: LegResult,
+    worded: LegResult,
 }
 
 fn team() -> Filter {
@@ -207,11 +207,11 @@ async fn a_damaged_log_answers_with_the_old_whole_or_the_new_whole() {
     make(&live).await;
     let store = open(&live);
     let held = collection(&store).await;
-    let mut states = vec![everything(&*held).await.unwrap()];
+    let mut states = vec![everything(&held).await.unwrap()];
     for version in 2..6 {
         let records = source("t", "a", 30 + version, version);
         held.replace(&of_source("t", "a"), &records).await.unwrap();
-        states.push(everything(&*held).await.unwrap());
+        states.push(everything(&held).await.unwrap());
     }
     let file = std::fs::read(&live).unwrap();
     let log = std::fs::read(folder.path().join("live.db-wal")).unwrap();
@@ -230,7 +230,7 @@ async fn a_damaged_log_answers_with_the_old_whole_or_the_new_whole() {
         std::fs::write(folder.path().join(format!("{round}.db-wal")), &damaged).unwrap();
         let store = open(&path);
         let collection = store.open(&name()).await.unwrap();
-        let rows = everything(&*collection).await.unwrap();
+        let rows = everything(&collection).await.unwrap();
         let state = states.iter().position(|state| *state == rows);
         seen[state.unwrap()] += 1;
         let found = collection

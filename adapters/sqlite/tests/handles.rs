@@ -4,11 +4,12 @@
 
 mod support;
 
+use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::filter::key;
 use shelfward_core::{
-    CollectionName, CollectionSpec, Cursor, ErrorKind, Expected, Field, FieldKind, Filter, Include,
-    Key, Metadata, MetadataKey, MetadataPatch, Metric, Record, Scalar, Store, StoreError, Text,
-    Value, VectorStore,
+    CollectionName, CollectionSpec, Cursor, ErrorKind, Field, FieldKind, Filter, Include, Key,
+    Metadata, MetadataKey, MetadataPatch, Metric, Precondition, Record, Scalar, Store, StoreError,
+    Text, Value,
 };
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
 use support::{
@@ -41,7 +42,7 @@ async fn two_stores_on_one_file_see_each_others_writes_at_once() {
             .await
             .unwrap();
         let v = i64::try_from(version).unwrap();
-        assert_eq!(versions(&*b, "t", "s").await, [v; 5]);
+        assert_eq!(versions(&b, "t", "s").await, [v; 5]);
         let words = format!("v{version}");
         let found = b
             .search(&lexical(&words, tenant.clone(), 10))
@@ -92,7 +93,7 @@ async fn what_was_written_is_there_when_the_file_is_opened_again() {
         let store = open(&path);
         let collection = collection(&store).await;
         collection.upsert(&source("t", "s", 50, 1)).await.unwrap();
-        let held = everything(&*collection).await.unwrap();
+        let held = everything(&collection).await.unwrap();
         store.close().await.unwrap();
         held
     };
@@ -102,7 +103,7 @@ async fn what_was_written_is_there_when_the_file_is_opened_again() {
     let store = open(&path);
     let collection = store.open(&name()).await.unwrap();
     assert_eq!(*collection.spec(), spec());
-    assert_eq!(everything(&*collection).await.unwrap(), written);
+    assert_eq!(everything(&collection).await.unwrap(), written);
     let found = collection
         .search(&dense(of_tenant("t"), 100))
         .await
@@ -127,7 +128,7 @@ async fn a_handle_of_a_dropped_collection_reads_and_writes_nothing_of_the_new_on
         &old.count(&Filter::everything()).await.unwrap_err()
     ));
     assert!(is_stale(&old.search(&leg).await.unwrap_err()));
-    assert_eq!(rows(&*new).await, 0);
+    assert_eq!(rows(&new).await, 0);
     // The same store opens the new one.
     let again = store.open(&name()).await.unwrap();
     assert_eq!(again.search(&leg).await.unwrap().hits.len(), 0);
@@ -168,7 +169,7 @@ async fn fields_are_added_when_what_is_stored_keeps_to_them() {
     assert!(matches!(error.kind(), ErrorKind::Metadata(_)), "{error}");
     let still = store.open(&name()).await.unwrap();
     assert!(still.spec().fields.is_empty());
-    assert_eq!(rows(&*still).await, 1);
+    assert_eq!(rows(&still).await, 1);
 
     let held = Metadata::new().with("year", 2000_i64).unwrap();
     let held = held.with("tags", ["x", "y"]).unwrap();
@@ -264,8 +265,8 @@ async fn a_replace_that_expects_something_else_changes_nothing() {
     let selector = of_source("t", "s");
     let (old, new) = (source("t", "s", 3, 1), source("t", "s", 2, 2));
     let first = old[0].key.clone();
-    let absent = Expected::new(first.clone(), None);
-    let as_old = Expected::new(first.clone(), Some(old[0].metadata.clone()));
+    let absent = Precondition::new(first.clone(), None);
+    let as_old = Precondition::new(first.clone(), Some(old[0].metadata.clone()));
     assert!(
         bare.replace_if(&selector, &old, &as_old)
             .await
@@ -351,9 +352,9 @@ async fn fields_are_added_to_a_collection_without_rows() {
     let store = open(&path);
     let again = store.open(&name()).await.unwrap();
     assert_eq!(*again.spec(), wider);
-    assert_eq!(rows(&*again).await, 3);
+    assert_eq!(rows(&again).await, 3);
     let beside = store.open(&beside.spec().name).await.unwrap();
-    assert_eq!(rows(&*beside).await, 1);
+    assert_eq!(rows(&beside).await, 1);
 }
 
 #[tokio::test]

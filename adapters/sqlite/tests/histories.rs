@@ -8,7 +8,7 @@ mod support;
 use std::path::Path;
 
 use shelfward_core::filter::key;
-use shelfward_core::{Collection, Filter, Found, Include, MetadataKey, MetadataPatch, Value};
+use shelfward_core::{Collection, Filter, Include, LegResult, MetadataKey, MetadataPatch, Value};
 use shelfward_sqlite::{SqliteOptions, Synchronous};
 use support::{
     Lot, collection, dense, key_of, lexical, name, of_source, of_tenant, open_with, seed, source,
@@ -21,7 +21,7 @@ fn quick() -> SqliteOptions {
 }
 
 /// Hits without their scores' last digits, which depend on nothing but the rows.
-async fn answers(collection: &dyn Collection) -> Vec<Found> {
+async fn answers(collection: &Collection) -> Vec<LegResult> {
     let filters = [
         Filter::everything(),
         of_tenant("t0"),
@@ -47,10 +47,10 @@ async fn answers(collection: &dyn Collection) -> Vec<Found> {
     answers
 }
 
-async fn anew(path: &Path) -> Vec<Found> {
+async fn anew(path: &Path) -> Vec<LegResult> {
     let store = open_with(path, quick());
     let collection = store.open(&name()).await.unwrap();
-    answers(&*collection).await
+    answers(&collection).await
 }
 
 #[tokio::test]
@@ -98,7 +98,7 @@ async fn kept_in_step_is_as_read_anew() {
         if lot.below(2) == 0 {
             let expected = anew(&path).await;
             for handle in &handles {
-                assert_eq!(answers(&**handle).await, expected, "step {step}");
+                assert_eq!(answers(&*handle).await, expected, "step {step}");
             }
             let all = Filter::everything();
             let rows = handles[0].scan(&all, None, 1_000, Include::ALL);

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use shelfward_conformance::in_one_state;
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
 use shelfward_core::capabilities::{Counting, Dense, Full, Lexical, Replace, Scoring, Words};
 use shelfward_core::filter::{FilterSupport, key};
 use shelfward_core::{
-    Ask, Capabilities, Collection, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind,
-    Filter, Found, Hit, Include, Key, Leg, MAX_PREFIX_EXPANSIONS, Match, MetadataPatch, Metric,
-    NarrowFilter, Operation, Page, QueryWord, Record, Replaced, Result, StoreError, StoredRecord,
-    VectorStore, WriteOrder, async_trait, query_words,
+    Ask, Capabilities, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Hit,
+    Include, Key, Leg, LegResult, MAX_PREFIX_EXPANSIONS, Match, MetadataPatch, Metric,
+    NarrowFilter, Operation, Page, Precondition, QueryWord, Record, Replaced, Result, StoreError,
+    StoredRecord, async_trait, query_words,
 };
 
 /// One thing that a store does not do, or does less well, and declares so.
@@ -126,12 +127,12 @@ fn counting(can: &mut Capabilities, counting: Counting) {
 }
 
 pub(crate) struct WeakStore {
-    pub(crate) inner: Arc<dyn VectorStore>,
+    pub(crate) inner: Arc<dyn StoreAdapter>,
     pub(crate) weakness: Weakness,
 }
 
 #[async_trait]
-impl VectorStore for WeakStore {
+impl StoreAdapter for WeakStore {
     fn kind(&self) -> &'static str {
         "weak"
     }
@@ -146,7 +147,7 @@ impl VectorStore for WeakStore {
         self.inner.create(spec).await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         let Some(inner) = self.inner.open(name).await? else {
             return Ok(None);
         };
@@ -178,7 +179,7 @@ impl VectorStore for WeakStore {
 }
 
 struct WeakCollection {
-    inner: Arc<dyn Collection>,
+    inner: Arc<dyn CollectionAdapter>,
     weakness: Weakness,
     can: Capabilities,
 }
@@ -211,7 +212,7 @@ impl WeakCollection {
     }
 
     /// Hits by how often a text says the words.
-    async fn by_own_rule(&self, leg: &Leg) -> Result<Option<Found>> {
+    async fn by_own_rule(&self, leg: &Leg) -> Result<Option<LegResult>> {
         let Ask::Lexical { words, matching } = &leg.ask else {
             return Ok(None);
         };
@@ -250,7 +251,7 @@ impl WeakCollection {
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score));
         hits.truncate(leg.top_k);
-        Ok(Some(Found::new(hits, End::Complete)))
+        Ok(Some(LegResult::new(hits, End::Complete)))
     }
 
     /// The ceiling on prefixes is every store's.
@@ -280,7 +281,7 @@ impl WeakCollection {
 }
 
 #[async_trait]
-impl Collection for WeakCollection {
+impl CollectionAdapter for WeakCollection {
     fn spec(&self) -> &CollectionSpec {
         self.inner.spec()
     }
@@ -299,11 +300,11 @@ impl Collection for WeakCollection {
         Ok(self.known(self.inner.delete(keys).await?))
     }
 
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        in_one_state(dense, lexical, |leg| self.search(leg)).await
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        in_one_state(legs, |leg| self.search_leg(leg)).await
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
+    async fn search_leg(&self, leg: &Leg) -> Result<LegResult> {
         self.served(Operation::Search, &leg.filter)?;
         if let Ask::Lexical { words, .. } = &leg.ask {
             let lexical = self.can.lexical;
@@ -336,7 +337,7 @@ impl Collection for WeakCollection {
                 let wide = leg.with_filter(partition.unwrap_or_else(Filter::everything));
                 let mut found = self.inner.search(&wide).await?;
                 found.hits.retain(|hit| leg.filter.matches(&hit.metadata));
-                Ok(Found::new(found.hits, End::Unknown))
+                Ok(LegResult::new(found.hits, End::Unknown))
             }
             Weakness::Approximate if !lexical => {
                 let mut found = self.inner.search(&leg.with_top_k(leg.top_k + 1)).await?;
@@ -371,13 +372,18 @@ impl Collection for WeakCollection {
         self.inner.fetch(keys, within, include).await
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+    async fn replace(
+        &self,
+        selector: &NarrowFilter,
+        with: &[Record],
+        precondition: Option<&Precondition>,
+    ) -> Result<Option<Replaced>> {
         if self.can.replace != Replace::Atomic {
             return Err(self.unsupported(Operation::Replace, "atomic replace"));
         }
         self.served(Operation::Replace, selector.filter())?;
-        let replaced = self.inner.replace(selector, with).await?;
-        Ok(Replaced::new(self.known(replaced.removed), with.len()))
+        let replaced = self.inner.replace(selector, with, precondition).await?;
+        Ok(replaced.map(|replaced| Replaced::new(self.known(replaced.removed), with.len())))
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
@@ -424,9 +430,5 @@ impl Collection for WeakCollection {
         }
         self.served(Operation::Count, filter)?;
         Ok(self.known(self.inner.count(filter).await?))
-    }
-
-    fn write_order(&self) -> Option<WriteOrder> {
-        self.inner.write_order()
     }
 }

@@ -2,5 +2,10 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod cancel;
+pub mod catalog;
+pub mod error;
 pub mod filter;
+pub mod handle;
 pub mod sql;
+pub mod url;

@@ -59,7 +59,7 @@ pub trait StoreAdapter: Send + Sync {
 
     /// The locks of writers that all handles on this store's collections share in the process:
     /// those of clones, and of stores opened again on the same place.
-    fn write_locks(&self) -> &WriteLocks;
+    fn write_locks(&self) -> WriteLocks;
 
     /// Flushes pending writes and releases the store. Later calls through this handle fail with
     /// [`ErrorKind::Invalid`].

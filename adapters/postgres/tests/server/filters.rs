@@ -28,7 +28,7 @@ async fn at_random(ground: Ground) {
     for case in 0..CASES {
         let (kinds, documents, filters) = cases().new_tree(&mut runner).unwrap().current();
         let collection = store.ensure(&spec(name("c"), &kinds)).await.unwrap();
-        check(&*collection, &documents, &filters).await;
+        check(&collection, &documents, &filters).await;
         assert!(store.drop_collection(&name("c")).await.unwrap(), "{case}");
     }
 }
@@ -37,13 +37,13 @@ async fn as_large_as_they_may_be(ground: Ground) {
     let store = ground.store().await;
     let (kinds, documents, filters) = largest();
     let collection = store.ensure(&spec(name("c"), &kinds)).await.unwrap();
-    check(&*collection, &documents, &filters).await;
+    check(&collection, &documents, &filters).await;
 }
 
 async fn by_a_table(ground: Ground) {
     let store = ground.store().await;
     let collection = store.ensure(&spec(name("c"), &[None; 4])).await.unwrap();
-    table_of_truth(&*collection).await;
+    table_of_truth(&collection).await;
 }
 
 /// Each member of each row compared with each of 9,000 groups would take longer than it may.

@@ -1,9 +1,8 @@
 //! What the store makes in a database, what it finds lacking, and who may make it.
 
+use shelfward_core::adapter::StoreAdapter as _;
 use shelfward_core::filter::key;
-use shelfward_core::{
-    ErrorKind, Field, FieldKind, Filter, Include, MetadataKey, Persistence, VectorStore as _,
-};
+use shelfward_core::{ErrorKind, Field, FieldKind, Filter, Include, MetadataKey, Persistence};
 use shelfward_postgres::{Identifier, PostgresOptions, PostgresStore};
 use sqlx_core::connection::Connection as _;
 
@@ -309,7 +308,7 @@ async fn dropped_and_made_anew(ground: Ground) {
         }
     }
     let new = store.open(&name("c")).await.unwrap();
-    assert_eq!(versions(&*new, &of_tenant("t")).await, (vec![2], 2));
+    assert_eq!(versions(&new, &of_tenant("t")).await, (vec![2], 2));
     assert_eq!(
         store.ensure(&plain("d")).await.unwrap().spec().fields.len(),
         0
@@ -507,7 +506,7 @@ async fn operators_of_metadata_that_somebody_put_in_the_way(ground: Ground) {
         (key("n").gt(2.5), 4),
     ] {
         let filter = filter.build().unwrap();
-        for handle in [&*collection, &*bare] {
+        for handle in [&collection, &*bare] {
             let there = handle.count(&filter).await.unwrap();
             assert_eq!(there.exact(), Some(right), "{filter}");
         }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::filter::key as field;
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, EmbedError, Embedder, ErrorKind,
-    Expected, Filter, Include, LibraryIndex, NarrowFilter, Operation, Record, Replaced, Role,
-    Store, StoreError, VectorStore, async_trait,
+    Capabilities, CollectionName, CollectionSpec, EmbedError, Embedder, ErrorKind, Filter, Include,
+    LibraryIndex, NarrowFilter, Operation, Precondition, Record, Replaced, Role, Store, StoreError,
+    async_trait,
 };
 use tokio::sync::{Mutex, Notify};
 
@@ -79,7 +80,7 @@ pub(super) async fn gives_way(context: Context) -> Checked {
 
 /// A collection whose replaces come when another process has just written.
 struct InBetween {
-    behind: Arc<dyn Collection>,
+    behind: Arc<dyn CollectionAdapter>,
     peer: Arc<Mutex<Peer>>,
     task: Task,
 }
@@ -95,7 +96,7 @@ impl InBetween {
 
 #[async_trait]
 impl Layer for InBetween {
-    fn behind(&self) -> &Arc<dyn Collection> {
+    fn behind(&self) -> &Arc<dyn CollectionAdapter> {
         &self.behind
     }
 
@@ -103,27 +104,18 @@ impl Layer for InBetween {
         &self,
         selector: &NarrowFilter,
         with: &[Record],
-    ) -> shelfward_core::Result<Replaced> {
-        self.come_between().await?;
-        self.behind.replace(selector, with).await
-    }
-
-    async fn replace_if(
-        &self,
-        selector: &NarrowFilter,
-        with: &[Record],
-        expected: &Expected,
+        precondition: Option<&Precondition>,
     ) -> shelfward_core::Result<Option<Replaced>> {
         self.come_between().await?;
-        self.behind.replace_if(selector, with, expected).await
+        self.behind.replace(selector, with, precondition).await
     }
 }
 
 /// A store that opens one collection, behind a layer.
-struct Between(Mutex<Option<InBetween>>, Arc<dyn VectorStore>);
+struct Between(Mutex<Option<InBetween>>, Arc<dyn StoreAdapter>);
 
 #[async_trait]
-impl VectorStore for Between {
+impl StoreAdapter for Between {
     fn kind(&self) -> &'static str {
         self.1.kind()
     }
@@ -139,9 +131,9 @@ impl VectorStore for Between {
     async fn open(
         &self,
         _: &CollectionName,
-    ) -> shelfward_core::Result<Option<Arc<dyn Collection>>> {
+    ) -> shelfward_core::Result<Option<Arc<dyn CollectionAdapter>>> {
         let layer = self.0.lock().await.take();
-        Ok(layer.map(|layer| -> Arc<dyn Collection> { Arc::new(Layered(layer)) }))
+        Ok(layer.map(|layer| -> Arc<dyn CollectionAdapter> { Arc::new(Layered(layer)) }))
     }
 
     async fn list(&self) -> shelfward_core::Result<Vec<CollectionName>> {
@@ -150,6 +142,10 @@ impl VectorStore for Between {
 
     async fn drop_collection(&self, name: &CollectionName) -> shelfward_core::Result<bool> {
         self.1.drop_collection(name).await
+    }
+
+    fn write_locks(&self) -> WriteLocks {
+        self.1.write_locks()
     }
 
     async fn health(&self) -> shelfward_core::Result<()> {
@@ -224,24 +220,24 @@ pub(super) async fn expects(context: Context) -> Checked {
     let wrong = [
         (
             "of another value",
-            Expected::new(old.key.clone(), Some(new.metadata.clone())),
+            Precondition::new(old.key.clone(), Some(new.metadata.clone())),
         ),
         (
             "that is there, as absent",
-            Expected::new(old.key.clone(), None),
+            Precondition::new(old.key.clone(), None),
         ),
         (
             "that is absent, as there",
-            Expected::new(new.key.clone(), Some(new.metadata.clone())),
+            Precondition::new(new.key.clone(), Some(new.metadata.clone())),
         ),
         (
             "beyond the selector, as there",
-            Expected::new(elsewhere.key.clone(), Some(elsewhere.metadata.clone())),
+            Precondition::new(elsewhere.key.clone(), Some(elsewhere.metadata.clone())),
         ),
     ];
     let with = std::slice::from_ref(&new);
     for (what, expected) in &wrong {
-        let replaced = bare.replace_if(&unit, with, expected).await?;
+        let replaced = bare.replace(&unit, with, Some(expected)).await?;
         holds(replaced.is_none(), || {
             format!("a record {what} is taken for what is expected")
         })?;
@@ -254,17 +250,17 @@ pub(super) async fn expects(context: Context) -> Checked {
         })?;
     }
     let right = [
-        Expected::new(old.key.clone(), Some(old.metadata.clone())),
-        Expected::new(old.key.clone(), None),
-        Expected::new(elsewhere.key.clone(), None),
+        Precondition::new(old.key.clone(), Some(old.metadata.clone())),
+        Precondition::new(old.key.clone(), None),
+        Precondition::new(elsewhere.key.clone(), None),
     ];
     for expected in &right {
-        let replaced = bare.replace_if(&unit, with, expected).await?;
+        let replaced = bare.replace(&unit, with, Some(expected)).await?;
         let replaced = replaced.ok_or_else(|| Finding::errors("what is expected is refused"))?;
         holds(replaced.written == 1, || {
             "a replace answers another number".into()
         })?;
-        rows("after a replace", &*store.open(&spec.name).await?, 2).await?;
+        rows("after a replace", &store.open(&spec.name).await?, 2).await?;
     }
     drop(bare);
     store.drop_collection(&spec.name).await?;

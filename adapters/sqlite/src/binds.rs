@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, Rows, ToSql, params_from_iter};
 
-use crate::error::Job;
+use crate::error::Result;
 
 /// A value, or a list that the engine reads as a table.
 #[derive(Clone, Debug)]
@@ -19,8 +19,8 @@ pub(crate) fn query<T>(
     connection: &Connection,
     sql: &str,
     binds: &[Bind],
-    read: impl FnOnce(Rows<'_>) -> Job<T>,
-) -> Job<T> {
+    read: impl FnOnce(Rows<'_>) -> Result<T>,
+) -> Result<T> {
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query(params_from_iter(binds.iter().map(Bound)))?;
     read(rows)

@@ -1,7 +1,10 @@
 use std::time::Duration;
 
+use shelfward_adapter::url::milliseconds;
+
 /// When a write that returned is on the disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Synchronous {
     /// When the call returns: it outlives a loss of power.
     #[default]
@@ -12,7 +15,8 @@ pub enum Synchronous {
 }
 
 /// What a [`SqliteStore`](crate::SqliteStore) does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SqliteOptions {
     /// Whether a file that is not there is made. Default `true`.
@@ -24,6 +28,7 @@ pub struct SqliteOptions {
     pub synchronous: Synchronous,
     /// How long a write waits for a writer of another process or store: not at all, or up to 23 days.
     /// Default 5 s.
+    #[serde(rename = "busy_timeout_ms", deserialize_with = "milliseconds")]
     pub busy_timeout: Duration,
     /// Whether the whole file is verified when it is opened. Default `true`.
     pub verify_on_open: bool,
@@ -128,5 +133,5 @@ const MOST_READERS: usize = 1_024;
 /// Three pages: the schema, the table of collections, and its index.
 const EMPTY_BYTES: u64 = 3 * 4_096;
 
-/// The longest wait that the engine can be told, about.
+/// About the maximum of the engine's busy timeout.
 const LONGEST_WAIT: Duration = Duration::from_secs(2_000_000);

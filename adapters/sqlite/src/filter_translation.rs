@@ -10,7 +10,7 @@ use shelfward_adapter::sql::{self, Dialect, FieldRef, Sql};
 use shelfward_core::{CollectionSpec, ErrorKind, Filter, Scalar};
 
 use crate::binds::Bind;
-use crate::error::Job;
+use crate::error::Result;
 
 /// How a statement comes to its rows, which decides how elements of lists are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) fn condition(
     spec: &CollectionSpec,
     number: i64,
     access: Access,
-) -> Job<Sql<Bind>> {
+) -> Result<Sql<Bind>> {
     let condition = sql::condition(filter, spec, &Tables { number, access })?;
     if condition.params.len() > MAX_BINDS {
         let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);

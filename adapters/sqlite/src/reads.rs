@@ -11,20 +11,20 @@ use shelfward_core::{
 };
 
 use crate::binds::{Bind, query};
-use crate::error::{Fail, Job, corrupt};
+use crate::error::{Error, Result, corrupt};
 use crate::filter_translation::{Access, condition, owned};
 use crate::record_mapping::{Parts, partition_value, parts};
-use crate::schema::Entry;
+use crate::schema::CatalogRow;
 
 /// A collection as one read transaction sees it.
 pub(crate) struct View<'a> {
     pub(crate) connection: &'a Connection,
-    pub(crate) entry: &'a Entry,
+    pub(crate) entry: &'a CatalogRow,
     pub(crate) spec: &'a CollectionSpec,
 }
 
 impl View<'_> {
-    pub(crate) fn count(&self, filter: &Filter) -> Job<u64> {
+    pub(crate) fn count(&self, filter: &Filter) -> Result<u64> {
         let number = self.entry.number;
         let predicate = condition(filter, self.spec, number, Access::ByFilter)?;
         let sql = format!(
@@ -46,7 +46,7 @@ impl View<'_> {
         &self,
         keys: impl IntoIterator<Item = &'k Key>,
         within: &Filter,
-    ) -> Job<HashMap<Key, Parts>> {
+    ) -> Result<HashMap<Key, Parts>> {
         let mut by_partition: HashMap<Option<&Text>, Vec<Value>> = HashMap::new();
         for key in keys {
             let ids = by_partition.entry(key.partition.as_ref()).or_default();
@@ -83,7 +83,7 @@ impl View<'_> {
         keys: &[Key],
         within: &Filter,
         include: Include,
-    ) -> Job<Vec<Option<StoredRecord>>> {
+    ) -> Result<Vec<Option<StoredRecord>>> {
         let found = self.by_key(keys, within)?;
         let found: HashMap<Key, StoredRecord> = found
             .into_iter()
@@ -98,7 +98,7 @@ impl View<'_> {
         after: Option<&Key>,
         limit: usize,
         include: Include,
-    ) -> Job<Page> {
+    ) -> Result<Page> {
         // One more than asked tells whether there is a next page.
         let (sql, binds) = self.page(filter, after, limit.saturating_add(1))?;
         let matcher = Matcher::new(filter);
@@ -123,7 +123,12 @@ impl View<'_> {
     /// It walks the keys in their order, those of the partition where the filter names one, and looks
     /// at each row, so that all pages together cost one walk. Where the filter names units, their few
     /// rows are found by their index and put in order.
-    fn page(&self, filter: &Filter, after: Option<&Key>, limit: usize) -> Job<(String, Vec<Bind>)> {
+    fn page(
+        &self,
+        filter: &Filter,
+        after: Option<&Key>,
+        limit: usize,
+    ) -> Result<(String, Vec<Bind>)> {
         let number = self.entry.number;
         let pinned = |key: Option<&MetadataKey>| filter.pinned(key?.as_str());
         let few_units = pinned(self.spec.unit_key()).is_some_and(|units| units.len() <= FEW_UNITS);
@@ -168,7 +173,7 @@ impl View<'_> {
 
 /// The parts of a row that a statement found by a filter, looked at by the filter once more: the
 /// tables that statements read of lists have no checksum.
-fn matching_parts(spec: &CollectionSpec, row: &Row<'_>, matcher: &Matcher<'_>) -> Job<Parts> {
+fn matching_parts(spec: &CollectionSpec, row: &Row<'_>, matcher: &Matcher<'_>) -> Result<Parts> {
     let parts = parts(spec, row)?;
     if matcher.matches(&parts.metadata) {
         Ok(parts)
@@ -178,7 +183,7 @@ fn matching_parts(spec: &CollectionSpec, row: &Row<'_>, matcher: &Matcher<'_>) -
 }
 
 /// Why a row that does not match the filter by which it was found is not given out or changed.
-pub(crate) fn found_wrongly() -> Fail {
+pub(crate) fn found_wrongly() -> Error {
     corrupt("a row is found by what it does not hold")
 }
 
@@ -206,7 +211,7 @@ mod tests {
         rusqlite::vtab::array::load_module(&connection).unwrap();
         schema::initialise(&connection).unwrap();
         schema::make_tables(&connection, &spec, 1).unwrap();
-        let entry = Entry::new(&spec, 1, 7).unwrap();
+        let entry = CatalogRow::new(&spec, 1, 7).unwrap();
         let view = View {
             connection: &connection,
             entry: &entry,
@@ -215,7 +220,7 @@ mod tests {
         let filter = Filter::from_json(filter).unwrap();
         let (sql, binds) = view.page(&filter, after, 10).unwrap();
         let explain = format!("EXPLAIN QUERY PLAN {sql}");
-        let steps: Job<Vec<String>> = query(&connection, &explain, &binds, |rows| {
+        let steps: Result<Vec<String>> = query(&connection, &explain, &binds, |rows| {
             Ok(rows.mapped(|row| row.get(3)).collect::<Result<_, _>>()?)
         });
         steps.unwrap().join("; ")

@@ -238,7 +238,8 @@ async fn values_come_back_as_they_were_given() {
     sqlite.create(collection.spec()).await.unwrap();
     let bare = sqlite.open(&name()).await.unwrap().unwrap();
     bare.upsert(&[given]).await.unwrap();
-    let held = everything(&*bare).await.unwrap();
+    let held = Store::new(sqlite).open(&name()).await.unwrap();
+    let held = everything(&held).await.unwrap();
     let held = &held[0].metadata;
     assert_eq!(**held, metadata);
     for (key, value) in metadata.iter() {
@@ -256,48 +257,74 @@ async fn values_come_back_as_they_were_given() {
 }
 
 #[tokio::test]
+async fn closing_the_last_handle_releases_the_file_though_a_clone_was_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("library.db");
+    let sqlite = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    drop(sqlite.clone());
+    let store = Store::new(sqlite);
+    let collection = store.ensure(&plain()).await.unwrap();
+    collection.upsert(&[bare("1")]).await.unwrap();
+    store.close().await.unwrap();
+    let log = folder.path().join("library.db-wal");
+    assert!(!log.exists(), "the log is still beside the file");
+}
+
+#[tokio::test]
+async fn a_collection_is_served_until_its_own_handle_is_closed() {
+    let first = SqliteStore::in_memory().unwrap();
+    let second = first.clone();
+    let collection = Store::new(second).ensure(&plain()).await.unwrap();
+    // The store handle that opened it was dropped; the collection still holds the store.
+    first.close().await.unwrap();
+    collection.upsert(&[bare("1")]).await.unwrap();
+    assert_eq!(rows(&collection).await, 1);
+}
+
+#[tokio::test]
 async fn a_replace_that_expects_something_else_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("expected.db");
     let sqlite = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
     sqlite.create(&spec()).await.unwrap();
     let bare = sqlite.open(&name()).await.unwrap().unwrap();
+    let seen = Store::new(sqlite).open(&name()).await.unwrap();
     let selector = of_source("t", "s");
     let (old, new) = (source("t", "s", 3, 1), source("t", "s", 2, 2));
     let first = old[0].key.clone();
     let absent = Precondition::new(first.clone(), None);
     let as_old = Precondition::new(first.clone(), Some(old[0].metadata.clone()));
     assert!(
-        bare.replace_if(&selector, &old, &as_old)
+        bare.replace(&selector, &old, Some(&as_old))
             .await
             .unwrap()
             .is_none()
     );
-    assert_eq!(rows(&*bare).await, 0);
+    assert_eq!(rows(&seen).await, 0);
     let replaced = bare
-        .replace_if(&selector, &old, &absent)
+        .replace(&selector, &old, Some(&absent))
         .await
         .unwrap()
         .unwrap();
     assert_eq!((replaced.removed.exact(), replaced.written), (Some(0), 3));
     assert!(
-        bare.replace_if(&selector, &new, &absent)
+        bare.replace(&selector, &new, Some(&absent))
             .await
             .unwrap()
             .is_none()
     );
-    assert_eq!(versions(&*bare, "t", "s").await, [1; 3]);
+    assert_eq!(versions(&seen, "t", "s").await, [1; 3]);
     // Looked for within the selector: under another one it is absent.
     let elsewhere = of_source("t", "other");
-    let moved = bare.replace_if(&elsewhere, &[], &as_old).await.unwrap();
+    let moved = bare.replace(&elsewhere, &[], Some(&as_old)).await.unwrap();
     assert!(moved.is_none());
     let replaced = bare
-        .replace_if(&selector, &new, &as_old)
+        .replace(&selector, &new, Some(&as_old))
         .await
         .unwrap()
         .unwrap();
     assert_eq!((replaced.removed.exact(), replaced.written), (Some(3), 2));
-    assert_eq!(versions(&*bare, "t", "s").await, [2; 2]);
+    assert_eq!(versions(&seen, "t", "s").await, [2; 2]);
 }
 
 #[tokio::test]

@@ -2,9 +2,11 @@
 //! itself until it looks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{Notify, Semaphore};
+
+use crate::sync::lock;
 
 /// The caller is gone: nothing was changed, and nobody reads the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +31,7 @@ struct State {
 impl CancelToken {
     /// Ends the job at its next look. Waits for a commit that has begun.
     pub fn cancel(&self) {
-        let _committing = self.lock();
+        let _committing = lock(&self.0.commit);
         self.0.cancelled.store(true, Ordering::SeqCst);
         self.0.changed.notify_waiters();
     }
@@ -61,13 +63,8 @@ impl CancelToken {
     /// # Errors
     /// [`Cancelled`].
     pub fn begin_commit(&self) -> Result<impl Drop + '_, Cancelled> {
-        let committing = self.lock();
+        let committing = lock(&self.0.commit);
         self.check().map(|()| committing)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ()> {
-        let commit = &self.0.commit;
-        commit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends when the caller is gone.

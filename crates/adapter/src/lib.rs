@@ -8,4 +8,5 @@ pub mod error;
 pub mod filter;
 pub mod handle;
 pub mod sql;
+pub mod sync;
 pub mod url;

@@ -23,7 +23,10 @@ use crate::{SqliteOptions, SqliteStore};
 /// those of [`SqliteStore::open`].
 pub fn connect(rest: &str) -> Result<SqliteStore> {
     let refused = |kind| StoreError::new(Operation::Connect, kind);
-    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (path, query) = match rest.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (rest, None),
+    };
     let given = UrlOptions::parse(query).map_err(refused)?;
     let options: SqliteOptions = given.read(&[]).map_err(refused)?;
     match path {

@@ -21,7 +21,7 @@ pub(crate) enum Use {
 }
 
 fn invalid(text: &str) -> Error {
-    Error::Kind(ErrorKind::Invalid(text.to_owned()))
+    Error::Kind(shelfward_adapter::error::invalid(text))
 }
 
 /// Opens the connection that writes, and makes the store where there is none yet.
@@ -32,7 +32,7 @@ pub(crate) fn open(path: &Path, options: &SqliteOptions) -> Result<(Connection, 
     let opened = match begin(path, options, OpenMode::Log { create: fresh }) {
         Err(Error::Engine(error)) if cannot_open(&error) => {
             if !options.read_only || has_log(path) {
-                let why = why_it_cannot_open(path, options, fresh, &error);
+                let why = why_it_cannot_open(path, options, &error);
                 return Err(why.unwrap_or(Error::Engine(error)));
             }
             // Without files beside it, it can be read as it stands, for as long as nobody writes:
@@ -56,35 +56,37 @@ fn cannot_open(error: &rusqlite::Error) -> bool {
 fn why_it_cannot_open(
     path: &Path,
     options: &SqliteOptions,
-    fresh: bool,
     error: &rusqlite::Error,
 ) -> Option<Error> {
     if error.sqlite_extended_error_code() == Some(ffi::SQLITE_READONLY_ROLLBACK) {
         return Some(invalid(UNREAD_LOG));
     }
-    // What is no folder is never removed so, and which right is missing is told all the same.
-    let refused = if fresh {
-        let file = std::fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(path);
-        file.err()?
+    if may_write_in_folder(path) {
+        return None;
+    }
+    Some(invalid(if options.read_only {
+        UNREAD_LOG
     } else {
-        std::fs::remove_dir(path).err()?
-    };
-    let text = match refused.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
-            if options.read_only =>
-        {
-            UNREAD_LOG
-        }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "the file's folder may not be written, where a store keeps its log; get the right to, or \
-             open what is there with read_only"
-        }
-        _ => return None,
-    };
-    Some(invalid(text))
+        "the file's folder may not be written, where a store keeps its log; get the right to, or \
+         open what is there with read_only"
+    }))
+}
+
+/// Whether the process may write in the folder of a file, asked without writing there.
+#[cfg(unix)]
+fn may_write_in_folder(path: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    use rustix::io::Errno;
+
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let allowed = access(folder.unwrap_or(Path::new(".")), Access::WRITE_OK);
+    !matches!(allowed, Err(Errno::ACCESS | Errno::ROFS))
+}
+
+/// Elsewhere nobody can tell without writing there.
+#[cfg(not(unix))]
+fn may_write_in_folder(_: &Path) -> bool {
+    true
 }
 
 const UNREAD_LOG: &str = "the log beside the file holds newer writes, and cannot be read without the \

@@ -21,16 +21,16 @@ pub struct UrlOptions<'u> {
 }
 
 impl<'u> UrlOptions<'u> {
-    /// The options of a query, as `a=1&b=2`.
+    /// The options of a query, as `a=1&b=2`; none where there is no query.
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] where one is given twice.
-    pub fn parse(query: &'u str) -> Result<Self, ErrorKind> {
+    pub fn parse(query: Option<&'u str>) -> Result<Self, ErrorKind> {
         let mut options = Self {
             pairs: Vec::new(),
-            may_be_shown: !query.contains('@'),
+            may_be_shown: !query.is_some_and(|query| query.contains('@')),
         };
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        for pair in query.into_iter().flat_map(|query| query.split('&')) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             if options.pairs.iter().any(|(known, _)| *known == name) {
                 let name = options.shown(name).unwrap_or("an option");
@@ -63,7 +63,9 @@ impl<'u> UrlOptions<'u> {
             options: self,
             others,
         });
-        read.map_err(|error| ErrorKind::Invalid(error.0))
+        read.map_err(|(OptionError::Takes(what) | OptionError::Other(what))| {
+            ErrorKind::Invalid(what)
+        })
     }
 
     fn shown(&self, name: &'u str) -> Option<&'u str> {
@@ -82,11 +84,19 @@ pub fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Durati
 }
 
 #[derive(Debug)]
-struct OptionError(String);
+enum OptionError {
+    /// What the option takes.
+    Takes(String),
+    /// Anything else that is wrong with it.
+    Other(String),
+}
 
 impl fmt::Display for OptionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::Takes(what) => write!(f, " takes {what}"),
+            Self::Other(what) => write!(f, ": {what}"),
+        }
     }
 }
 
@@ -94,11 +104,19 @@ impl std::error::Error for OptionError {}
 
 impl serde::de::Error for OptionError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self(message.to_string())
+        Self::Other(message.to_string())
     }
 
     fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {
-        Self(format!("one of {} is due", expected.join(", ")))
+        Self::Takes(listed(expected, "or"))
+    }
+}
+
+/// `a, b or c`.
+fn listed(names: &[&str], last: &str) -> String {
+    match names {
+        [first @ .., end] if !first.is_empty() => format!("{} {last} {end}", first.join(", ")),
+        names => names.concat(),
     }
 }
 
@@ -120,10 +138,10 @@ impl<'de> Deserializer<'de> for Query<'de, '_> {
         if let Some((name, _)) = pairs.find(|(name, _)| !fields.contains(name)) {
             let name = self.options.shown(name).map(|name| format!(" {name}"));
             let known: Vec<_> = fields.iter().chain(self.others).copied().collect();
-            return Err(OptionError(format!(
+            return Err(OptionError::Other(format!(
                 "there is no option{}; there are {}",
                 name.unwrap_or_default(),
-                known.join(", ")
+                listed(&known, "and")
             )));
         }
         visitor.visit_map(Pairs {
@@ -167,7 +185,7 @@ impl<'de> MapAccess<'de> for Pairs<'de, '_> {
     ) -> Result<S::Value, OptionError> {
         let (name, value) = self.value.unwrap_or_default();
         let read = seed.deserialize(OptionValue(value));
-        read.map_err(|error| OptionError(format!("{name}: {error}")))
+        read.map_err(|error| OptionError::Other(format!("{name}{error}")))
     }
 }
 
@@ -178,7 +196,7 @@ impl OptionValue<'_> {
     /// what would be right.
     fn number(&self, max: u64) -> Result<u64, OptionError> {
         if self.0.is_empty() || !self.0.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(OptionError::custom("a whole number is due"));
+            return Err(OptionError::Takes("a whole number".to_owned()));
         }
         Ok(self.0.parse().unwrap_or(u64::MAX).min(max))
     }
@@ -194,7 +212,7 @@ impl<'de> Deserializer<'de> for OptionValue<'de> {
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, OptionError> {
         match self.0.parse() {
             Ok(truth) => visitor.visit_bool(truth),
-            Err(_) => Err(OptionError::custom("true or false is due")),
+            Err(_) => Err(OptionError::Takes("true or false".to_owned())),
         }
     }
 
@@ -262,12 +280,14 @@ mod tests {
     }
 
     fn read(query: &str) -> Result<Options, ErrorKind> {
-        UrlOptions::parse(query)?.read(&["sslmode"])
+        UrlOptions::parse(Some(query))?.read(&["sslmode"])
     }
 
     #[test]
     fn options_are_read_by_their_names() {
-        assert_eq!(read("").unwrap(), Options::default());
+        let none = UrlOptions::parse(None).unwrap();
+        assert!(none.is_empty());
+        assert_eq!(none.read::<Options>(&[]).unwrap(), Options::default());
         let options = read("on=true&readers=3&timeout_ms=250&prefix=p&mode=half_done").unwrap();
         let expected = Options {
             on: true,
@@ -278,7 +298,7 @@ mod tests {
         };
         assert_eq!(options, expected);
         assert_eq!(read("readers=70000").unwrap().readers, u16::MAX);
-        let mut some = UrlOptions::parse("sslmode=a&on=true").unwrap();
+        let mut some = UrlOptions::parse(Some("sslmode=a&on=true")).unwrap();
         assert_eq!(some.take(&["sslmode"]), [("sslmode", "a")]);
         assert!(some.read::<Options>(&[]).unwrap().on);
     }
@@ -286,18 +306,19 @@ mod tests {
     #[test]
     fn what_is_refused_is_named_and_what_is_given_is_not_shown() {
         for (query, told) in [
-            ("on=canary", "on: true or false is due"),
-            ("readers=canary", "readers: a whole number is due"),
-            ("readers=", "readers: a whole number is due"),
-            ("readers=-1", "readers: a whole number is due"),
-            ("mode=canary", "mode: one of full, half_done is due"),
+            ("on=canary", "on takes true or false"),
+            ("readers=canary", "readers takes a whole number"),
+            ("readers=", "readers takes a whole number"),
+            ("", "there is no option; there are on"),
+            ("readers=-1", "readers takes a whole number"),
+            ("mode=canary", "mode takes full or half_done"),
             (
                 "on=true&on=true",
                 "on is given twice; give each option once",
             ),
             (
                 "speed=canary",
-                "there is no option speed; there are on, readers, timeout_ms, prefix, mode, sslmode",
+                "there is no option speed; there are on, readers, timeout_ms, prefix, mode and sslmode",
             ),
             // A password with an unescaped question mark in it.
             ("canary@host/d?on=true", "there is no option; there are on"),

@@ -28,7 +28,7 @@ pub use embedder::TableEmbedder;
 pub use estimate::Estimate;
 pub use gaps::{GapsError, KnownGap, KnownGaps};
 pub use harness::{not_run, run_tests};
-pub use layer::{Layer, Layered, in_one_state};
+pub use layer::{Layer, Layered, in_one_state, search_one};
 pub use server::{CrashableServer, Server};
 pub use store::StoreUnderTest;
 pub use suite::{DEFAULT_SEED, Selection, Suite};

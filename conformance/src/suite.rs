@@ -255,7 +255,7 @@ async fn capabilities(context: &Context) -> Result<Capabilities> {
 mod tests {
     use std::sync::Mutex;
 
-    use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
+    use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
     use shelfward_core::{ErrorKind, Operation, StoreError, async_trait};
 
     use super::*;
@@ -314,6 +314,10 @@ mod tests {
 
         async fn drop_collection(&self, _: &CollectionName) -> Result<bool> {
             panic!("nobody answers, so nothing is asked")
+        }
+
+        fn write_locks(&self) -> WriteLocks {
+            WriteLocks::new()
         }
 
         async fn health(&self) -> Result<()> {

@@ -238,8 +238,8 @@ async fn values_come_back_as_they_were_given() {
     sqlite.create(collection.spec()).await.unwrap();
     let bare = sqlite.open(&name()).await.unwrap().unwrap();
     bare.upsert(&[given]).await.unwrap();
-    let held = Store::new(sqlite).open(&name()).await.unwrap();
-    let held = everything(&held).await.unwrap();
+    let checked = Store::new(sqlite).open(&name()).await.unwrap();
+    let held = everything(&checked).await.unwrap();
     let held = &held[0].metadata;
     assert_eq!(**held, metadata);
     for (key, value) in metadata.iter() {
@@ -286,45 +286,46 @@ async fn a_replace_that_expects_something_else_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("expected.db");
     let sqlite = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
-    sqlite.create(&spec()).await.unwrap();
-    let bare = sqlite.open(&name()).await.unwrap().unwrap();
-    let seen = Store::new(sqlite).open(&name()).await.unwrap();
+    let held = Store::new(sqlite).ensure(&spec()).await.unwrap();
     let selector = of_source("t", "s");
     let (old, new) = (source("t", "s", 3, 1), source("t", "s", 2, 2));
     let first = old[0].key.clone();
     let absent = Precondition::new(first.clone(), None);
     let as_old = Precondition::new(first.clone(), Some(old[0].metadata.clone()));
     assert!(
-        bare.replace(&selector, &old, Some(&as_old))
+        held.compare_and_replace(&selector, &old, &as_old)
             .await
             .unwrap()
             .is_none()
     );
-    assert_eq!(rows(&seen).await, 0);
-    let replaced = bare
-        .replace(&selector, &old, Some(&absent))
+    assert_eq!(rows(&held).await, 0);
+    let replaced = held
+        .compare_and_replace(&selector, &old, &absent)
         .await
         .unwrap()
         .unwrap();
     assert_eq!((replaced.removed.exact(), replaced.written), (Some(0), 3));
     assert!(
-        bare.replace(&selector, &new, Some(&absent))
+        held.compare_and_replace(&selector, &new, &absent)
             .await
             .unwrap()
             .is_none()
     );
-    assert_eq!(versions(&seen, "t", "s").await, [1; 3]);
+    assert_eq!(versions(&held, "t", "s").await, [1; 3]);
     // Looked for within the selector: under another one it is absent.
     let elsewhere = of_source("t", "other");
-    let moved = bare.replace(&elsewhere, &[], Some(&as_old)).await.unwrap();
+    let moved = held
+        .compare_and_replace(&elsewhere, &[], &as_old)
+        .await
+        .unwrap();
     assert!(moved.is_none());
-    let replaced = bare
-        .replace(&selector, &new, Some(&as_old))
+    let replaced = held
+        .compare_and_replace(&selector, &new, &as_old)
         .await
         .unwrap()
         .unwrap();
     assert_eq!((replaced.removed.exact(), replaced.written), (Some(3), 2));
-    assert_eq!(versions(&seen, "t", "s").await, [2; 2]);
+    assert_eq!(versions(&held, "t", "s").await, [2; 2]);
 }
 
 #[tokio::test]

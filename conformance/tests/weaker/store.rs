@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use shelfward_conformance::in_one_state;
-use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
+use shelfward_conformance::{in_one_state, search_one};
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::capabilities::{Counting, Dense, Full, Lexical, Replace, Scoring, Words};
 use shelfward_core::filter::{FilterSupport, key};
 use shelfward_core::{
@@ -169,6 +169,10 @@ impl StoreAdapter for WeakStore {
         self.inner.drop_collection(name).await
     }
 
+    fn write_locks(&self) -> WriteLocks {
+        self.inner.write_locks()
+    }
+
     async fn health(&self) -> Result<()> {
         self.inner.health().await
     }
@@ -280,30 +284,7 @@ impl WeakCollection {
     }
 }
 
-#[async_trait]
-impl CollectionAdapter for WeakCollection {
-    fn spec(&self) -> &CollectionSpec {
-        self.inner.spec()
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &self.can
-    }
-
-    async fn upsert(&self, records: &[Record]) -> Result<()> {
-        self.fits(Operation::Upsert, records.len())?;
-        self.inner.upsert(records).await
-    }
-
-    async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        self.fits(Operation::Delete, keys.len())?;
-        Ok(self.known(self.inner.delete(keys).await?))
-    }
-
-    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
-        in_one_state(legs, |leg| self.search_leg(leg)).await
-    }
-
+impl WeakCollection {
     async fn search_leg(&self, leg: &Leg) -> Result<LegResult> {
         self.served(Operation::Search, &leg.filter)?;
         if let Ask::Lexical { words, .. } = &leg.ask {
@@ -335,12 +316,12 @@ impl CollectionAdapter for WeakCollection {
                     key(name.as_str()).eq(value).build().ok()
                 });
                 let wide = leg.with_filter(partition.unwrap_or_else(Filter::everything));
-                let mut found = self.inner.search(&wide).await?;
+                let mut found = search_one(&*self.inner, &wide).await?;
                 found.hits.retain(|hit| leg.filter.matches(&hit.metadata));
                 Ok(LegResult::new(found.hits, End::Unknown))
             }
             Weakness::Approximate if !lexical => {
-                let mut found = self.inner.search(&leg.with_top_k(leg.top_k + 1)).await?;
+                let mut found = search_one(&*self.inner, &leg.with_top_k(leg.top_k + 1)).await?;
                 let many = self.inner.count(&Filter::everything()).await?;
                 if many.exact().is_some_and(|many| many > 500)
                     && found.hits.len() > leg.top_k.max(8)
@@ -351,14 +332,39 @@ impl CollectionAdapter for WeakCollection {
                 Ok(found)
             }
             Weakness::TiesBackwards => {
-                let mut found = self.inner.search(&leg.with_top_k(EVERYTHING)).await?;
+                let mut found = search_one(&*self.inner, &leg.with_top_k(EVERYTHING)).await?;
                 found.hits.reverse();
                 found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
                 found.hits.truncate(leg.top_k);
                 Ok(found)
             }
-            _ => self.inner.search(leg).await,
+            _ => search_one(&*self.inner, leg).await,
         }
+    }
+}
+
+#[async_trait]
+impl CollectionAdapter for WeakCollection {
+    fn spec(&self) -> &CollectionSpec {
+        self.inner.spec()
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.can
+    }
+
+    async fn upsert(&self, records: &[Record]) -> Result<()> {
+        self.fits(Operation::Upsert, records.len())?;
+        self.inner.upsert(records).await
+    }
+
+    async fn delete(&self, keys: &[Key]) -> Result<Count> {
+        self.fits(Operation::Delete, keys.len())?;
+        Ok(self.known(self.inner.delete(keys).await?))
+    }
+
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        in_one_state(legs, |leg| self.search_leg(leg)).await
     }
 
     async fn fetch(

@@ -4,7 +4,7 @@ use shelfward_core::ErrorKind;
 use sqlx_core::arguments::Arguments;
 use sqlx_postgres::PgArguments;
 
-use crate::error::{Fail, Job};
+use crate::error::{Error, Result};
 
 /// One bound value.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +64,7 @@ impl Binds {
     }
 
     /// The values as the driver takes them. Made anew for each attempt.
-    pub(crate) fn arguments(&self) -> Job<PgArguments> {
+    pub(crate) fn arguments(&self) -> Result<PgArguments> {
         let mut arguments = PgArguments::default();
         for bind in &self.0 {
             let added = match bind {
@@ -80,7 +80,7 @@ impl Binds {
                 Bind::Bools(truths) => arguments.add(truths),
                 Bind::Reals(reals) => arguments.add(reals),
             };
-            added.map_err(|_| Fail::Kind(ErrorKind::Engine))?;
+            added.map_err(|_| Error::Kind(ErrorKind::Engine))?;
         }
         Ok(arguments)
     }

@@ -7,26 +7,27 @@ use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
 use crate::binds::{Bind, Binds, Statement};
-use crate::collection::Opened;
 use crate::commits::not_as_made;
-use crate::error::Job;
+use crate::context::CollectionContext;
+use crate::error::Result;
 use crate::extension::Extension;
+use crate::names::TableNames;
 use crate::registry::Settings;
-use crate::schema::{Names, column, column_type, holds_text, indexes};
+use crate::schema::{column, column_type, holds_text, indexes};
 
-impl Opened {
+impl CollectionContext {
     /// Refuses a collection whose table lacks something, and says what. `indexes_too` where nobody
     /// but a person makes indexes; elsewhere they are made when the collection is next created.
-    pub(crate) async fn check_table(&self, indexes_too: bool) -> Job<()> {
-        let (entry, extension) = (&self.entry, &self.extension);
-        let commits = self.server.read(&there(&self.names.commits())).await?;
-        LegResult::of(&commits, extension)?.check_commits(&self.names)?;
-        let rows = self.server.read(&there(&self.table)).await?;
-        let found = LegResult::of(&rows, extension)?;
+    pub(crate) async fn check_table(&self, indexes_too: bool) -> Result<()> {
+        let (row, extension) = (&self.row, &self.extension);
+        let commits = self.server.read(&introspect(&self.names.commits())).await?;
+        TableShape::of(&commits, extension)?.check_commits(&self.names)?;
+        let rows = self.server.read(&introspect(&self.table)).await?;
+        let found = TableShape::of(&rows, extension)?;
         found.check(
             &self.names,
-            &entry.spec,
-            &entry.settings,
+            &row.spec,
+            &row.settings,
             extension,
             indexes_too,
         )
@@ -34,7 +35,7 @@ impl Opened {
 }
 
 /// Asks for the columns of a table with their types, and for its valid indexes.
-pub(crate) fn there(table: &str) -> Statement {
+pub(crate) fn introspect(table: &str) -> Statement {
     let mut binds = Binds::default();
     let table = binds.add(Bind::Text(table.to_owned()));
     let sql = format!(
@@ -49,16 +50,16 @@ pub(crate) fn there(table: &str) -> Statement {
 }
 
 /// What a table has.
-pub(crate) struct LegResult {
+pub(crate) struct TableShape {
     /// Each column with its type; twice, where it is ordered by code points.
     columns: HashSet<(String, String)>,
     /// What the indexes are on.
     on: HashSet<String>,
 }
 
-impl LegResult {
+impl TableShape {
     /// What was answered.
-    pub(crate) fn of(rows: &[PgRow], extension: &Extension) -> Job<Self> {
+    pub(crate) fn of(rows: &[PgRow], extension: &Extension) -> Result<Self> {
         let (mut columns, mut on) = (HashSet::new(), HashSet::new());
         for row in rows {
             match row.try_get::<Option<String>, _>(2)? {
@@ -86,7 +87,7 @@ impl LegResult {
     }
 
     /// Refuses a table of commits that would not serve.
-    pub(crate) fn check_commits(&self, names: &Names) -> Job<()> {
+    pub(crate) fn check_commits(&self, names: &TableNames) -> Result<()> {
         let has = |(name, kind): (&str, &str)| {
             (self.columns).contains(&(name.to_owned(), kind.to_owned()))
         };
@@ -104,14 +105,14 @@ impl LegResult {
     /// Refuses a table that lacks something, and says what.
     pub(crate) fn check(
         &self,
-        names: &Names,
+        names: &TableNames,
         spec: &CollectionSpec,
         settings: &Settings,
         extension: &Extension,
         indexes_too: bool,
-    ) -> Job<()> {
+    ) -> Result<()> {
         if self.columns.is_empty() {
-            return Err(gone(&names.bare_table(&spec.name)).into());
+            return Err(missing_table(&names.bare_table(&spec.name)).into());
         }
         let mut lacking = Vec::new();
         let mut expected = vec![
@@ -173,7 +174,7 @@ fn by_code_points(kind: &str) -> String {
 }
 
 /// A collection is recorded, and somebody dropped its table.
-pub(crate) fn gone(table: &str) -> ErrorKind {
+pub(crate) fn missing_table(table: &str) -> ErrorKind {
     ErrorKind::Invalid(format!(
         "the collection's table {table} is gone; restore it, or drop the collection and make it anew"
     ))

@@ -1,11 +1,13 @@
 use std::time::Duration;
 
+use serde::Deserialize;
+use shelfward_adapter::url::milliseconds;
 use shelfward_core::ErrorKind;
 
 use crate::identifier::Identifier;
 
 /// How vectors are indexed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum VectorIndex {
@@ -31,7 +33,8 @@ impl VectorIndex {
 }
 
 /// What a [`PostgresStore`](crate::PostgresStore) does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PostgresOptions {
     /// The schema that the tables lie in. Default `public`.
@@ -59,9 +62,11 @@ pub struct PostgresOptions {
     pub max_connections: u32,
     /// How long is waited for the server to take a connection. Default 5 s. In line for one that is in
     /// use, a call waits as long as a statement may take.
+    #[serde(rename = "connect_timeout_ms", deserialize_with = "milliseconds")]
     pub connect_timeout: Duration,
     /// How long one statement may take. Default 30 s. Zero is without end, and sends no settings when it
     /// connects, as poolers want it: the role has to carry `plan_cache_mode = force_custom_plan` then.
+    #[serde(rename = "statement_timeout_ms", deserialize_with = "milliseconds")]
     pub statement_timeout: Duration,
 }
 

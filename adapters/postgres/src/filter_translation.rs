@@ -9,12 +9,16 @@ use shelfward_adapter::sql::{self, Dialect, FieldRef, Sql};
 use shelfward_core::{CollectionSpec, FieldKind, Filter, Scalar};
 
 use crate::binds::{Bind, Binds};
-use crate::error::Job;
+use crate::error::Result;
 use crate::metadata_json;
 use crate::schema::column;
 
 /// The condition that holds of exactly the rows that the filter matches.
-pub(crate) fn condition(filter: &Filter, spec: &CollectionSpec, binds: &mut Binds) -> Job<String> {
+pub(crate) fn condition(
+    filter: &Filter,
+    spec: &CollectionSpec,
+    binds: &mut Binds,
+) -> Result<String> {
     let sql = sql::condition(filter, spec, &Columns)?;
     Ok(sql.with_placeholders(|bind| binds.add(bind)))
 }

@@ -6,9 +6,9 @@ use shelfward_core::{ErrorKind, Filter, Key, Record};
 use sqlx_core::row::Row as _;
 
 use crate::binds::{Bind, Binds, Statement};
-use crate::collection::Opened;
+use crate::context::CollectionContext;
 use crate::copy;
-use crate::error::Job;
+use crate::error::Result;
 use crate::filter_translation::condition;
 use crate::reads::key_columns;
 use crate::transaction::Transaction;
@@ -73,7 +73,7 @@ impl Verb {
     }
 }
 
-impl Opened {
+impl CollectionContext {
     fn pieces(&self) -> Pieces {
         Pieces::new(self.server.options.statement_timeout)
     }
@@ -85,8 +85,8 @@ impl Opened {
         transaction: &mut Transaction<'_>,
         verb: &Verb,
         filter: &Filter,
-    ) -> Job<u64> {
-        let (table, spec) = (&self.table, &self.entry.spec);
+    ) -> Result<u64> {
+        let (table, spec) = (&self.table, &self.row.spec);
         let mut pieces = self.pieces();
         let mut binds = verb.binds.clone();
         let predicate = condition(filter, spec, &mut binds)?;
@@ -134,7 +134,7 @@ impl Opened {
         transaction: &mut Transaction<'_>,
         verb: &Verb,
         mut keys: &[&Key],
-    ) -> Job<u64> {
+    ) -> Result<u64> {
         let mut pieces = self.pieces();
         let mut changed = 0;
         while !keys.is_empty() {
@@ -153,14 +153,14 @@ impl Opened {
         &self,
         transaction: &mut Transaction<'_>,
         mut records: &[&Record],
-    ) -> Job<()> {
-        let analysed = self.entry.settings.text_search.is_some();
+    ) -> Result<()> {
+        let analysed = self.row.settings.text_search.is_some();
         let (table, columns) = (&self.table, copy::COLUMNS);
         let sql = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)");
         let mut pieces = self.pieces();
         while !records.is_empty() {
             let now = records.get(..pieces.rows).unwrap_or(records);
-            let (rows, message) = copy::message(now, &self.entry.spec, analysed)?;
+            let (rows, message) = copy::message(now, &self.row.spec, analysed)?;
             let begun = Instant::now();
             transaction.copy(&sql, message).await?;
             pieces.took(rows, begun.elapsed());

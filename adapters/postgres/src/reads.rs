@@ -7,8 +7,8 @@ use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
 use crate::binds::{Bind, Binds, Statement};
-use crate::collection::Opened;
-use crate::error::Job;
+use crate::context::CollectionContext;
+use crate::error::Result;
 use crate::filter_translation::condition;
 use crate::record_mapping::{columns, part, stored};
 use crate::row_level_security;
@@ -16,7 +16,7 @@ use crate::row_level_security;
 /// The first column behind those of the frame.
 pub(crate) const FIRST: usize = 2;
 
-impl Opened {
+impl CollectionContext {
     /// A query of the collection in a frame that tells whether it is still the collection that was
     /// opened, in the snapshot of the query. `with` are settings that are in force for it alone.
     ///
@@ -27,14 +27,14 @@ impl Opened {
         filter: &Filter,
         with: &[(&str, String)],
         query: &str,
-    ) -> Job<Statement> {
+    ) -> Result<Statement> {
         let mut ready = String::new();
         let mut settings: Vec<(&str, Bind)> = with
             .iter()
             .map(|(name, value)| (*name, Bind::Text(value.clone())))
             .collect();
         if self.server.options.row_level_security {
-            settings.extend(row_level_security::settings(filter, &self.entry.spec)?);
+            settings.extend(row_level_security::settings(filter, &self.row.spec)?);
         }
         for (name, value) in settings {
             let as_text = if value.is_list() { "::text" } else { "" };
@@ -43,7 +43,7 @@ impl Opened {
                 "set_config('{name}', ({value}){as_text}, true) IS NOT NULL AND "
             ));
         }
-        let name = binds.add(Bind::Text(self.entry.spec.name.as_str().to_owned()));
+        let name = binds.add(Bind::Text(self.row.spec.name.as_str().to_owned()));
         // The offset keeps the frame a step of its own, which is taken before the query begins.
         let table = binds.add(Bind::Text(self.table.clone()));
         let sql = format!(
@@ -56,10 +56,10 @@ impl Opened {
     }
 
     /// The rows of a framed query.
-    pub(crate) async fn asked(&self, statement: &Statement) -> Job<Vec<PgRow>> {
+    pub(crate) async fn asked(&self, statement: &Statement) -> Result<Vec<PgRow>> {
         let mut rows = self.server.read(statement).await?;
         let first = rows.first().ok_or(ErrorKind::Engine)?;
-        if first.try_get::<Option<i64>, _>(0)? != Some(self.entry.generation) {
+        if first.try_get::<Option<i64>, _>(0)? != Some(self.row.generation) {
             return Err(ErrorKind::StaleHandle.into());
         }
         row_level_security::check(first.try_get(1)?, self.server.options.row_level_security)?;
@@ -75,9 +75,9 @@ impl Opened {
         keys: &[Key],
         within: &Filter,
         include: Include,
-    ) -> Job<Vec<Option<StoredRecord>>> {
+    ) -> Result<Vec<Option<StoredRecord>>> {
         let mut binds = Binds::default();
-        let predicate = condition(within, &self.entry.spec, &mut binds)?;
+        let predicate = condition(within, &self.row.spec, &mut binds)?;
         let (parts, ids) = key_columns(keys);
         let (parts, ids) = (binds.add(parts), binds.add(ids));
         let query = format!(
@@ -91,7 +91,7 @@ impl Opened {
             .await?;
         let mut found = HashMap::with_capacity(rows.len());
         for row in &rows {
-            let record = stored(row, FIRST, &self.entry.spec)?;
+            let record = stored(row, FIRST, &self.row.spec)?;
             found.insert(record.key.clone(), record);
         }
         Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
@@ -103,9 +103,9 @@ impl Opened {
         after: Option<&Key>,
         limit: usize,
         include: Include,
-    ) -> Job<Page> {
+    ) -> Result<Page> {
         let mut binds = Binds::default();
-        let predicate = condition(filter, &self.entry.spec, &mut binds)?;
+        let predicate = condition(filter, &self.row.spec, &mut binds)?;
         let behind = after.map(|key| {
             let part = binds.add(Bind::Text(part(key.partition.as_ref())));
             let id = binds.add(Bind::Text(key.id.as_str().to_owned()));
@@ -124,8 +124,8 @@ impl Opened {
             .await?;
         let mut records = (rows.iter())
             .take(limit)
-            .map(|row| stored(row, FIRST, &self.entry.spec))
-            .collect::<Job<Vec<_>>>()?;
+            .map(|row| stored(row, FIRST, &self.row.spec))
+            .collect::<Result<Vec<_>>>()?;
         // As the server ordered them: by the columns of their keys.
         records.sort_by_cached_key(|record| {
             let key = &record.key;
@@ -136,9 +136,9 @@ impl Opened {
         Ok(Page::new(records, next))
     }
 
-    pub(crate) async fn count(&self, filter: &Filter) -> Job<u64> {
+    pub(crate) async fn count(&self, filter: &Filter) -> Result<u64> {
         let mut binds = Binds::default();
-        let predicate = condition(filter, &self.entry.spec, &mut binds)?;
+        let predicate = condition(filter, &self.row.spec, &mut binds)?;
         let query = format!(
             "SELECT count(*)::text FROM {} r WHERE s.ready AND {predicate}",
             self.table

@@ -1,80 +1,21 @@
 //! The tables of a store, as SQL.
 
-use shelfward_core::{CollectionName, CollectionSpec, Field, FieldKind, Metric};
+use shelfward_core::{CollectionSpec, Field, FieldKind, Metric};
 
-use crate::PostgresOptions;
 use crate::binds::{Bind, Binds, Statement};
 use crate::config::VectorIndex;
 use crate::extension::Extension;
-use crate::identifier::{Identifier, literal};
+use crate::identifier::literal;
+use crate::names::TableNames;
 use crate::registry::Settings;
 
-/// The names of everything that a store makes.
-#[derive(Clone, Debug)]
-pub(crate) struct Names {
-    schema: Identifier,
-    prefix: String,
-}
-
-impl Names {
-    pub(crate) fn of(options: &PostgresOptions) -> Self {
-        Self {
-            schema: options.schema.clone(),
-            prefix: options.table_prefix.as_str().to_owned(),
-        }
-    }
-
-    pub(crate) fn schema(&self) -> &Identifier {
-        &self.schema
-    }
-
-    /// The table of the collections. No collection's table has its name: theirs begin with a letter.
-    pub(crate) fn registry(&self) -> String {
-        self.within("_collections")
-    }
-
-    /// The table of commits.
-    pub(crate) fn commits(&self) -> String {
-        self.within("_commits")
-    }
-
-    /// The registry's primary key: like the index of a collection without a name, which none is.
-    fn registry_key(&self) -> String {
-        format!("\"{}__pkey\"", self.prefix)
-    }
-
-    /// The function that makes an array of a list in metadata.
-    pub(crate) fn texts(&self) -> String {
-        self.within("_texts")
-    }
-
-    pub(crate) fn table(&self, name: &CollectionName) -> String {
-        self.within(name.as_str())
-    }
-
-    /// The table's name without its schema and without quotes.
-    pub(crate) fn bare_table(&self, name: &CollectionName) -> String {
-        format!("{}{name}", self.prefix)
-    }
-
-    fn within(&self, name: &str) -> String {
-        format!("{}.\"{}{name}\"", self.schema, self.prefix)
-    }
-
-    /// The name of an index. Tables and indexes share their names, and a collection's begins with a
-    /// letter, so none has the name of another one's index; suffixes hold no `_`.
-    fn index(&self, name: &CollectionName, suffix: &str) -> String {
-        format!("\"{}_{name}_{suffix}\"", self.prefix)
-    }
-}
-
 /// The statement that makes the schema. It needs the right to do so even where there is one.
-pub(crate) fn own_schema(names: &Names) -> String {
+pub(crate) fn own_schema(names: &TableNames) -> String {
     format!("CREATE SCHEMA IF NOT EXISTS {}", names.schema())
 }
 
 /// The statements that make what all collections share in the schema.
-pub(crate) fn shared(names: &Names) -> Vec<String> {
+pub(crate) fn shared(names: &TableNames) -> Vec<String> {
     vec![
         format!(
             "CREATE TABLE IF NOT EXISTS {} (name text COLLATE \"C\" NOT NULL, \
@@ -87,7 +28,7 @@ pub(crate) fn shared(names: &Names) -> Vec<String> {
             "CREATE TABLE IF NOT EXISTS {} (slot uuid NOT NULL, mark uuid NOT NULL, \
              committed_at timestamptz NOT NULL, CONSTRAINT \"{}__commits_pkey\" PRIMARY KEY (slot))",
             names.commits(),
-            names.prefix
+            names.prefix()
         ),
         // What a generated column may call: it reads nothing but what it is given.
         format!(
@@ -133,7 +74,7 @@ pub(crate) fn holds_text(kind: FieldKind) -> bool {
 
 /// A column that the server fills from the metadata, so that what filters read is always what the
 /// metadata says.
-fn definition(names: &Names, at: usize, field: &Field) -> String {
+fn definition(names: &TableNames, at: usize, field: &Field) -> String {
     let key = literal(field.key.as_str());
     let of_metadata = match field.kind {
         FieldKind::TextList => format!("{}(meta {GET} {key}::text)", names.texts()),
@@ -156,7 +97,7 @@ fn definition(names: &Names, at: usize, field: &Field) -> String {
 
 /// The statement that makes a collection's table.
 pub(crate) fn table(
-    names: &Names,
+    names: &TableNames,
     spec: &CollectionSpec,
     settings: &Settings,
     extension: &Extension,
@@ -208,7 +149,12 @@ const MAX_INLINE: u32 = 8_160;
 const MAX_INLINE_WIDTH: u32 = 1_536;
 
 /// The statement that adds a declared field to a collection's table.
-pub(crate) fn add_column(names: &Names, spec: &CollectionSpec, at: usize, field: &Field) -> String {
+pub(crate) fn add_column(
+    names: &TableNames,
+    spec: &CollectionSpec,
+    at: usize,
+    field: &Field,
+) -> String {
     format!(
         "ALTER TABLE {} ADD COLUMN IF NOT EXISTS {}",
         names.table(&spec.name),
@@ -295,7 +241,7 @@ pub(crate) fn halved(
 
 /// The indexes that a collection should have, beside that of its keys.
 pub(crate) fn indexes(
-    names: &Names,
+    names: &TableNames,
     spec: &CollectionSpec,
     settings: &Settings,
     extension: &Extension,

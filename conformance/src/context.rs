@@ -145,7 +145,7 @@ impl Context {
 
     /// A handle on a collection through another store handle.
     pub(crate) async fn again(&self, name: &CollectionName) -> Checked<Collection> {
-        Ok(self.another_store().await?.open(name).await?)
+        Ok(self.another_store().await?.open_unscoped(name).await?)
     }
 
     /// The documents of the filter tables, under declared fields.

@@ -29,7 +29,7 @@ impl Shared {
         let store = place.open().await?;
         let name = context.name()?;
         let index = LibraryIndex::ensure(&store, LibrarySpec::new(name.clone()), embedder).await?;
-        let collection = store.open(&name).await?;
+        let collection = store.open_unscoped(&name).await?;
         let peer = place.peer().await?;
         Ok(Self {
             place,

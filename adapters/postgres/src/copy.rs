@@ -33,7 +33,7 @@ impl Rows {
         self.field(part(record.key.partition.as_ref()).as_bytes())?;
         self.field(record.key.id.as_str().as_bytes())?;
         let mut meta = vec![JSONB];
-        meta.extend(metadata_json::metadata(&record.metadata).as_bytes());
+        meta.extend(metadata_json::json(&*record.metadata).as_bytes());
         self.field(&meta)?;
         match &record.text {
             Some(text) => self.field(text.as_bytes())?,

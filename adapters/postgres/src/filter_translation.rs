@@ -59,7 +59,7 @@ impl Dialect for Columns {
                 sql::joined(values.iter().map(holds).collect(), " OR ")
             }
             FieldRef::Open(key) => {
-                let values = values.iter().map(|value| metadata_json::scalar(value));
+                let values = values.iter().map(|value| metadata_json::json(*value));
                 let values = Bind::Jsons(values.collect());
                 some_element(key.as_str(), "e.v = ANY(?)", values)
             }
@@ -112,7 +112,7 @@ impl Dialect for Columns {
                 some_element(
                     key.as_str(),
                     &predicate,
-                    Bind::Decimal(metadata_json::scalar(x)),
+                    Bind::Decimal(metadata_json::json(x)),
                 )
             }
             _ => return None,

@@ -244,10 +244,8 @@ impl CollectionContext {
         patch: &MetadataPatch,
     ) -> Result<u64> {
         let mut binds = Binds::default();
-        let set = patch
-            .iter()
-            .filter_map(|(key, value)| Some((key.as_str(), value?)));
-        let set = binds.add(Bind::Json(metadata_json::object_of(set)));
+        let set = metadata_json::json(&patch.apply(&Metadata::new()));
+        let set = binds.add(Bind::Json(set));
         let removed = patch.iter().filter(|(_, value)| value.is_none());
         let removed = removed.map(|(key, _)| key.as_str().to_owned()).collect();
         let removed = binds.add(Bind::Texts(removed));

@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod error;
 pub mod filter;
 pub mod handle;
+mod options;
 pub mod sql;
 pub mod sync;
 pub mod url;

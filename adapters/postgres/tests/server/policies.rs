@@ -120,7 +120,7 @@ async fn a_reader_reads_within_a_scope_and_nothing_beside(ground: Ground) {
         ground.name()
     );
     ground.sql(&gone).await;
-    let all = writing.open(&name("c")).await.unwrap();
+    let all = writing.open_unscoped(&name("c")).await.unwrap();
     assert_eq!(
         all.count(&Filter::everything()).await.unwrap().exact(),
         Some(12)
@@ -223,7 +223,7 @@ async fn a_read_without_a_scope_is_refused(ground: Ground) {
         .unwrap();
     let url = by_role(&ground, "row_level_security=true");
     let store = Store::new(shelfward_postgres::connect(&url).await.unwrap());
-    let collection = store.open(&name("c")).await.unwrap();
+    let collection = store.open_unscoped(&name("c")).await.unwrap();
     for filter in [
         r"{}",
         r#"{"tenantId":"org"}"#,
@@ -243,10 +243,10 @@ async fn a_read_without_a_scope_is_refused(ground: Ground) {
     // would be held back by nothing: neither is an answer.
     let url = by_role(&ground, "");
     let hidden = Store::new(shelfward_postgres::connect(&url).await.unwrap());
-    let hidden = hidden.open(&name("c")).await.unwrap();
+    let hidden = hidden.open_unscoped(&name("c")).await.unwrap();
     refuse(&hidden, &scope, "row_level_security=true").await;
     let bypassing = ground.store_with("row_level_security=true").await;
-    let bypassing = bypassing.open(&name("c")).await.unwrap();
+    let bypassing = bypassing.open_unscoped(&name("c")).await.unwrap();
     refuse(&bypassing, &scope, "no policy applies").await;
     // Nor does such a role write: it would not see what it replaces.
     let rights = format!(

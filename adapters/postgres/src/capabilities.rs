@@ -2,9 +2,9 @@ use shelfward_adapter::sql;
 use shelfward_core::capabilities::{Dense, Lexical, Scoring, Words, Writers};
 use shelfward_core::{Capabilities, CollectionSpec};
 
+use crate::catalog::Settings;
 use crate::config::VectorIndex;
 use crate::filter_translation::Columns;
-use crate::registry::Settings;
 
 /// The widest vector that the server holds.
 pub(crate) const MAX_WIDTH: u32 = 16_000;

@@ -104,12 +104,12 @@ impl Commits {
     }
 
     /// What the server says where the table is not there, or another one.
-    pub(crate) fn why_not_left(&self, fail: Error) -> Error {
-        match fail.code().as_deref() {
+    pub(crate) fn why_not_left(&self, error: Error) -> Error {
+        match error.code().as_deref() {
             Some("42P01" | "3F000" | "42P10" | "42703" | "42804" | "23502") => {
                 Error::Kind(not_as_made(&self.table))
             }
-            _ => fail,
+            _ => error,
         }
     }
 }
@@ -176,8 +176,8 @@ impl Server {
                     _ => None,
                 }
             }
-            Err(fail) => {
-                if fail.is_code("55P03") || fail.is_code("57014") {
+            Err(error) => {
+                if error.is_code("55P03") || error.is_code("57014") {
                     end_idle(&mut connection, &lock).await?;
                 }
                 None

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
+use crate::catalog::CatalogRow;
 use crate::extension::Extension;
 use crate::names::TableNames;
-use crate::registry::CatalogRow;
 use crate::server::Server;
 
 /// A collection as it was opened.

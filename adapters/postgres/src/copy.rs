@@ -5,7 +5,7 @@ use shelfward_core::{CollectionSpec, ErrorKind, Record};
 
 use crate::error::Result;
 use crate::metadata_json;
-use crate::record_mapping::{JSONB, part};
+use crate::record_mapping::{JSONB, partition_column};
 use crate::words::vector;
 
 /// The columns that are sent, in their order.
@@ -30,7 +30,7 @@ impl Rows {
 
     fn push(&mut self, record: &Record, spec: &CollectionSpec, analysed: bool) -> Result<()> {
         self.0.extend(6_u16.to_be_bytes());
-        self.field(part(record.key.partition.as_ref()).as_bytes())?;
+        self.field(partition_column(record.key.partition.as_ref()).as_bytes())?;
         self.field(record.key.id.as_str().as_bytes())?;
         let mut meta = vec![JSONB];
         meta.extend(metadata_json::json(&*record.metadata).as_bytes());

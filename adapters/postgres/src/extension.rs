@@ -4,9 +4,9 @@ use shelfward_core::{ErrorKind, Metric};
 use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
-use crate::binds::{Binds, Statement};
 use crate::error::{Error, Result};
 use crate::identifier::Identifier;
+use crate::params::{Params, Statement};
 
 /// pgvector on a server.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl ServerInfo {
     pub(crate) fn ask() -> Statement {
         Statement {
             sql: ASK.to_owned(),
-            binds: Binds::default(),
+            params: Params::default(),
         }
     }
 

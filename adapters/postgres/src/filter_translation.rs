@@ -8,28 +8,28 @@ use shelfward_adapter::filter::Comparison;
 use shelfward_adapter::sql::{self, Dialect, FieldRef, Sql};
 use shelfward_core::{CollectionSpec, FieldKind, Filter, Scalar};
 
-use crate::binds::{Bind, Binds};
 use crate::error::Result;
 use crate::metadata_json;
+use crate::params::{Param, Params};
 use crate::schema::column;
 
 /// The condition that holds of exactly the rows that the filter matches.
 pub(crate) fn condition(
     filter: &Filter,
     spec: &CollectionSpec,
-    binds: &mut Binds,
+    params: &mut Params,
 ) -> Result<String> {
     let sql = sql::condition(filter, spec, &Columns)?;
-    Ok(sql.with_placeholders(|bind| binds.add(bind)))
+    Ok(sql.with_placeholders(|bind| params.add(bind)))
 }
 
 /// A column for each declared field, and the metadata for what is not declared.
 pub(crate) struct Columns;
 
 impl Dialect for Columns {
-    type Param = Bind;
+    type Param = Param;
 
-    fn any_of(&self, field: FieldRef<'_>, values: &[&Scalar]) -> Option<Sql<Bind>> {
+    fn any_of(&self, field: FieldRef<'_>, values: &[&Scalar]) -> Option<Sql<Param>> {
         Some(match field {
             FieldRef::Column(at, field) => {
                 let column = column(at, field);
@@ -46,13 +46,13 @@ impl Dialect for Columns {
                 } else {
                     format!("r.{column} OPERATOR(pg_catalog.&&) ?")
                 };
-                Sql::new(text, [Bind::Texts(texts(values))])
+                Sql::new(text, [Param::Texts(texts(values))])
             }
             FieldRef::Open(key) if values.len() <= FEW => {
                 // The metadata holds the value under the key, alone or in a list: served by the index.
                 let holds = |value: &&Scalar| {
                     let holds = [false, true].map(|listed| {
-                        Bind::Json(metadata_json::object(key.as_str(), &[*value], listed))
+                        Param::Json(metadata_json::object(key.as_str(), &[*value], listed))
                     });
                     Sql::new("(r.meta @> ? OR r.meta @> ?)", holds)
                 };
@@ -60,21 +60,21 @@ impl Dialect for Columns {
             }
             FieldRef::Open(key) => {
                 let values = values.iter().map(|value| metadata_json::json(*value));
-                let values = Bind::Jsons(values.collect());
+                let values = Param::Jsons(values.collect());
                 some_element(key.as_str(), "e.v = ANY(?)", values)
             }
         })
     }
 
-    fn all_of(&self, field: FieldRef<'_>, values: &[&Scalar]) -> Option<Sql<Bind>> {
+    fn all_of(&self, field: FieldRef<'_>, values: &[&Scalar]) -> Option<Sql<Param>> {
         Some(match field {
             FieldRef::Column(at, field) | FieldRef::List(at, field) => Sql::new(
                 format!("r.{} OPERATOR(pg_catalog.@>) ?", column(at, field)),
-                [Bind::Texts(texts(values))],
+                [Param::Texts(texts(values))],
             ),
             FieldRef::Open(key) => {
                 let list = metadata_json::object(key.as_str(), values, true);
-                Sql::new("r.meta @> ?", [Bind::Json(list)])
+                Sql::new("r.meta @> ?", [Param::Json(list)])
             }
         })
     }
@@ -84,7 +84,7 @@ impl Dialect for Columns {
         field: FieldRef<'_>,
         comparison: Comparison,
         x: &Scalar,
-    ) -> Option<Sql<Bind>> {
+    ) -> Option<Sql<Param>> {
         let operator = format!("OPERATOR(pg_catalog.{})", comparison.sql());
         Some(match (field, x) {
             (FieldRef::Column(at, field), x) => {
@@ -96,14 +96,14 @@ impl Dialect for Columns {
                     "EXISTS (SELECT FROM pg_catalog.unnest(r.{}) AS e(v) WHERE e.v COLLATE \"C\" {operator} ?)",
                     column(at, field)
                 ),
-                [Bind::Text(x.as_str().to_owned())],
+                [Param::Text(x.as_str().to_owned())],
             ),
             (FieldRef::Open(key), Scalar::Text(x)) => {
                 let predicate = format!(
                     "CASE WHEN jsonb_typeof(e.v) = 'string' \
                      THEN (e.v OPERATOR(pg_catalog.#>>) '{{}}'::text[]) COLLATE \"C\" {operator} ? END"
                 );
-                some_element(key.as_str(), &predicate, Bind::Text(x.as_str().to_owned()))
+                some_element(key.as_str(), &predicate, Param::Text(x.as_str().to_owned()))
             }
             (FieldRef::Open(key), Scalar::Integer(_) | Scalar::Float(_)) => {
                 let predicate = format!(
@@ -112,14 +112,14 @@ impl Dialect for Columns {
                 some_element(
                     key.as_str(),
                     &predicate,
-                    Bind::Decimal(metadata_json::json(x)),
+                    Param::Decimal(metadata_json::json(x)),
                 )
             }
             _ => return None,
         })
     }
 
-    fn exists(&self, field: FieldRef<'_>) -> Sql<Bind> {
+    fn exists(&self, field: FieldRef<'_>) -> Sql<Param> {
         match field {
             FieldRef::Column(at, field) => {
                 Sql::new(format!("r.{} IS NOT NULL", column(at, field)), [])
@@ -131,15 +131,15 @@ impl Dialect for Columns {
             // Missing is unknown, which is false; an empty list holds nothing.
             FieldRef::Open(key) => Sql::new(
                 "r.meta -> ? <> '[]'::jsonb",
-                [Bind::Text(key.as_str().to_owned())],
+                [Param::Text(key.as_str().to_owned())],
             ),
         }
     }
 }
 
 /// An element under an open key, `e.v`, is as a predicate with one value says.
-fn some_element(key: &str, predicate: &str, value: Bind) -> Sql<Bind> {
-    let key = || Bind::Text(key.to_owned());
+fn some_element(key: &str, predicate: &str, value: Param) -> Sql<Param> {
+    let key = || Param::Text(key.to_owned());
     let text = format!(
         "EXISTS (SELECT FROM jsonb_array_elements(CASE jsonb_typeof(r.meta -> ?) \
          WHEN 'array' THEN r.meta -> ? ELSE pg_catalog.jsonb_build_array(r.meta -> ?) END) \
@@ -163,12 +163,12 @@ fn texts(values: &[&Scalar]) -> Vec<String> {
 }
 
 /// Values of a column's own type, one alone or as a list; `None` where one is of another.
-fn list(kind: FieldKind, values: &[&Scalar]) -> Option<Bind> {
+fn list(kind: FieldKind, values: &[&Scalar]) -> Option<Param> {
     fn one_or_more<T>(
         values: Option<Vec<T>>,
-        one: impl Fn(T) -> Bind,
-        more: impl Fn(Vec<T>) -> Bind,
-    ) -> Option<Bind> {
+        one: impl Fn(T) -> Param,
+        more: impl Fn(Vec<T>) -> Param,
+    ) -> Option<Param> {
         let mut values = values?;
         match values.len() {
             1 => values.pop().map(one),
@@ -184,8 +184,8 @@ fn list(kind: FieldKind, values: &[&Scalar]) -> Option<Bind> {
                     _ => None,
                 })
                 .collect(),
-            Bind::Integer,
-            Bind::Integers,
+            Param::Integer,
+            Param::Integers,
         ),
         FieldKind::Float => one_or_more(
             values
@@ -194,8 +194,8 @@ fn list(kind: FieldKind, values: &[&Scalar]) -> Option<Bind> {
                     _ => None,
                 })
                 .collect(),
-            Bind::Float,
-            Bind::Floats,
+            Param::Float,
+            Param::Floats,
         ),
         FieldKind::Bool => one_or_more(
             values
@@ -204,15 +204,15 @@ fn list(kind: FieldKind, values: &[&Scalar]) -> Option<Bind> {
                     _ => None,
                 })
                 .collect(),
-            Bind::Bool,
-            Bind::Bools,
+            Param::Bool,
+            Param::Bools,
         ),
         _ => one_or_more(
             values
                 .map(|value| value.as_text().map(str::to_owned))
                 .collect(),
-            Bind::Text,
-            Bind::Texts,
+            Param::Text,
+            Param::Texts,
         ),
     }
 }

@@ -9,11 +9,11 @@ use shelfward_core::{CollectionName, CollectionSpec, ErrorKind};
 use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
+use crate::catalog::{self, CatalogRow};
 use crate::context::CollectionContext;
 use crate::error::{Error, Result, corrupt};
 use crate::extension::{Extension, ServerInfo};
 use crate::names::TableNames;
-use crate::registry::{self, CatalogRow};
 use crate::server::Server;
 
 /// An open store.
@@ -60,16 +60,16 @@ impl OpenStore {
 
     /// The catalog's row of a name; nothing where nothing was ever made.
     pub(crate) async fn row(&self, name: &CollectionName) -> Result<Option<CatalogRow>> {
-        let select = registry::select(&self.names, name);
+        let select = catalog::select(&self.names, name);
         match self.server.read(&select).await {
             Err(error) if has_no_catalog(&error) => Ok(None),
-            rows => registry::selected(&rows?),
+            rows => catalog::selected(&rows?),
         }
     }
 
     /// The names in the catalog, sorted.
     pub(crate) async fn list(&self) -> Result<Vec<CollectionName>> {
-        let rows = match self.server.read(&registry::select_names(&self.names)).await {
+        let rows = match self.server.read(&catalog::select_names(&self.names)).await {
             Err(error) if has_no_catalog(&error) => return Ok(Vec::new()),
             rows => rows?,
         };

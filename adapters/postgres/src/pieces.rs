@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use shelfward_core::{ErrorKind, Filter, Key, Record};
 use sqlx_core::row::Row as _;
 
-use crate::binds::{Bind, Binds, Statement};
 use crate::context::CollectionContext;
 use crate::copy;
 use crate::error::Result;
 use crate::filter_translation::condition;
+use crate::params::{Param, Params, Statement};
 use crate::reads::key_columns;
 use crate::transaction::Transaction;
 
@@ -57,19 +57,19 @@ pub(crate) struct Verb {
     pub(crate) head: String,
     /// What joins another table to it.
     pub(crate) join: &'static str,
-    pub(crate) binds: Binds,
+    pub(crate) params: Params,
 }
 
 impl Verb {
-    fn of_keys(&self, (parts, ids): (Bind, Bind)) -> Statement {
-        let mut binds = self.binds.clone();
-        let (parts, ids) = (binds.add(parts), binds.add(ids));
+    fn of_keys(&self, (parts, ids): (Param, Param)) -> Statement {
+        let mut params = self.params.clone();
+        let (parts, ids) = (params.add(parts), params.add(ids));
         let sql = format!(
             "{} {} ROWS FROM (pg_catalog.unnest({parts}), pg_catalog.unnest({ids})) AS k(part, id) \
              WHERE r.part = k.part AND r.id = k.id",
             self.head, self.join
         );
-        Statement { sql, binds }
+        Statement { sql, params }
     }
 }
 
@@ -88,8 +88,8 @@ impl CollectionContext {
     ) -> Result<u64> {
         let (table, spec) = (&self.table, &self.row.spec);
         let mut pieces = self.pieces();
-        let mut binds = verb.binds.clone();
-        let predicate = condition(filter, spec, &mut binds)?;
+        let mut params = verb.params.clone();
+        let predicate = condition(filter, spec, &mut params)?;
         let most = i64::try_from(pieces.rows).unwrap_or(i64::MAX);
         let sql = format!(
             "WITH few AS (SELECT count(*) <= {most} AS are FROM (SELECT FROM {table} r WHERE {predicate} \
@@ -97,18 +97,18 @@ impl CollectionContext {
              SELECT (SELECT are FROM few), (SELECT count(*) FROM done)",
             verb.head
         );
-        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        let rows = transaction.rows(&Statement { sql, params }).await?;
         let row = rows.first().ok_or(ErrorKind::Engine)?;
         if row.try_get(0)? {
             let changed: i64 = row.try_get(1)?;
             return Ok(u64::try_from(changed).map_err(|_| ErrorKind::Engine)?);
         }
-        let mut binds = Binds::default();
-        let predicate = condition(filter, spec, &mut binds)?;
+        let mut params = Params::default();
+        let predicate = condition(filter, spec, &mut params)?;
         let sql = format!(
             "DECLARE matching NO SCROLL CURSOR FOR SELECT r.part, r.id FROM {table} r WHERE {predicate}"
         );
-        transaction.execute(&Statement { sql, binds }).await?;
+        transaction.execute(&Statement { sql, params }).await?;
         let mut changed = 0;
         loop {
             let fetch = format!("FETCH {} FROM matching", pieces.rows);
@@ -122,7 +122,7 @@ impl CollectionContext {
                 ids.push(row.try_get(1)?);
             }
             let begun = Instant::now();
-            let keys = (Bind::Texts(parts), Bind::Texts(ids));
+            let keys = (Param::Texts(parts), Param::Texts(ids));
             changed += transaction.execute(&verb.of_keys(keys)).await?;
             pieces.took(rows.len(), begun.elapsed());
         }

@@ -13,7 +13,7 @@ use crate::error::{Result, corrupt};
 const ESCAPE: char = '\u{1}';
 
 /// A partition as its column, which is empty where there is none.
-pub(crate) fn part(partition: Option<&Text>) -> String {
+pub(crate) fn partition_column(partition: Option<&Text>) -> String {
     match partition.map(Text::as_str) {
         None => String::new(),
         Some(text) if text.is_empty() || text.starts_with(ESCAPE) => format!("{ESCAPE}{text}"),
@@ -122,7 +122,7 @@ mod tests {
             Some("\u{1}\u{1}a"),
         ] {
             let partition = partition.map(|text| Text::new(text).unwrap());
-            let columns = part(partition.as_ref());
+            let columns = partition_column(partition.as_ref());
             assert_eq!(key(&columns, "id").unwrap().partition, partition);
         }
     }

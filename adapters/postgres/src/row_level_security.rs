@@ -7,10 +7,10 @@
 use shelfward_core::library::{ACL_GROUPS, ACTIVE, STATUS, TENANT_ID};
 use shelfward_core::{CollectionSpec, ErrorKind, FieldKind, Filter, Scalar};
 
-use crate::binds::Bind;
 use crate::error::Result;
 use crate::identifier::{Identifier, literal};
 use crate::names::TableNames;
+use crate::params::Param;
 use crate::schema::column;
 
 /// Where the tenant of a search is set.
@@ -37,7 +37,7 @@ impl Reader {
 pub(crate) fn settings(
     filter: &Filter,
     spec: &CollectionSpec,
-) -> Result<Vec<(&'static str, Bind)>> {
+) -> Result<Vec<(&'static str, Param)>> {
     if filter.is_nothing() {
         return Ok(Vec::new());
     }
@@ -50,8 +50,8 @@ pub(crate) fn settings(
     let (mut tenant, groups) = (texts(TENANT_ID), texts(ACL_GROUPS));
     match (tenant.pop(), tenant.is_empty(), groups.is_empty()) {
         (Some(tenant), true, false) => Ok(vec![
-            (TENANT, Bind::Text(tenant)),
-            (GROUPS, Bind::Texts(groups)),
+            (TENANT, Param::Text(tenant)),
+            (GROUPS, Param::Texts(groups)),
         ]),
         _ => {
             let right = "under row-level security a read names one tenant and its groups, as every \

@@ -2,12 +2,12 @@
 
 use shelfward_core::{CollectionSpec, Field, FieldKind, Metric};
 
-use crate::binds::{Bind, Binds, Statement};
+use crate::catalog::Settings;
 use crate::config::VectorIndex;
 use crate::extension::Extension;
 use crate::identifier::literal;
 use crate::names::TableNames;
-use crate::registry::Settings;
+use crate::params::{Param, Params, Statement};
 
 /// The statement that makes the schema. It needs the right to do so even where there is one.
 pub(crate) fn own_schema(names: &TableNames) -> String {
@@ -165,8 +165,8 @@ pub(crate) fn add_column(
 /// Asks for a record whose value under a key is none that the field's kind accepts; its column would
 /// hold something else than the metadata.
 pub(crate) fn other_kinds(table: &str, field: &Field) -> Statement {
-    let mut binds = Binds::default();
-    let key = binds.add(Bind::Text(field.key.as_str().to_owned()));
+    let mut params = Params::default();
+    let key = params.add(Param::Text(field.key.as_str().to_owned()));
     let value = format!("(r.meta -> {key})");
     let kind = format!("jsonb_typeof{value}");
     let accepted = match field.kind {
@@ -188,7 +188,7 @@ pub(crate) fn other_kinds(table: &str, field: &Field) -> Statement {
     };
     Statement {
         sql: format!("SELECT 1 FROM {table} r WHERE r.meta ? {key} AND NOT ({accepted}) LIMIT 1"),
-        binds,
+        params,
     }
 }
 
@@ -224,17 +224,18 @@ pub(crate) struct Index {
 }
 
 /// A vector as one of 16-bit floats. Under cosine its length does not matter, so it is made 1 first: a
-/// very short one would vanish. `told` is the way in which the server tells it.
+/// very short one would vanish. `as_defined` writes it as the server prints the
+/// definition of an index.
 pub(crate) fn halved(
     spec: &CollectionSpec,
     extension: &Extension,
     vector: &str,
-    told: bool,
+    as_defined: bool,
 ) -> String {
     let half = format!("{}({})", extension.half(), spec.width);
     match spec.metric {
         Metric::Cosine => format!("({}({vector}))::{half}", extension.name("l2_normalize")),
-        _ if told => format!("({vector})::{half}"),
+        _ if as_defined => format!("({vector})::{half}"),
         _ => format!("({vector}::{half})"),
     }
 }

@@ -6,12 +6,12 @@ use shelfward_core::{
 };
 use sqlx_core::row::Row as _;
 
-use crate::binds::{Bind, Binds};
 use crate::config::VectorIndex;
 use crate::context::CollectionContext;
 use crate::error::Result;
 use crate::filter_translation::condition;
 use crate::identifier::literal;
+use crate::params::{Param, Params};
 use crate::reads::FIRST;
 use crate::record_mapping::{key, metadata, text};
 use crate::schema;
@@ -50,19 +50,26 @@ impl CollectionContext {
     }
 
     async fn search_by(&self, legs: &[Leg], way: SearchStrategy) -> Result<Vec<LegResult>> {
-        let mut binds = Binds::default();
+        let mut params = Params::default();
         let mut queries = Vec::with_capacity(legs.len());
         let mut widest = 0;
         for (at, leg) in legs.iter().enumerate() {
-            let predicate = condition(&leg.filter, &self.row.spec, &mut binds)?;
+            let predicate = condition(&leg.filter, &self.row.spec, &mut params)?;
             match &leg.ask {
                 Ask::Dense(vector) => {
                     widest = widest.max(leg.top_k);
-                    queries.push(self.dense(at, vector, &predicate, leg.top_k, way, &mut binds)?);
+                    queries.push(self.dense(
+                        at,
+                        vector,
+                        &predicate,
+                        leg.top_k,
+                        way,
+                        &mut params,
+                    )?);
                 }
                 Ask::Lexical { words, matching } => {
                     let lexical =
-                        self.lexical(at, words, *matching, &predicate, leg.top_k, &mut binds)?;
+                        self.lexical(at, words, *matching, &predicate, leg.top_k, &mut params)?;
                     queries.extend(lexical);
                 }
             }
@@ -86,7 +93,7 @@ impl CollectionContext {
         let filter = legs
             .first()
             .map_or_else(Filter::everything, |leg| (*leg.filter).clone());
-        let statement = self.framed(binds, &filter, &with, &queries.join(" UNION ALL "))?;
+        let statement = self.framed(params, &filter, &with, &queries.join(" UNION ALL "))?;
         for row in self.asked(&statement).await? {
             let leg: &str = row.try_get(FIRST)?;
             let leg: usize = leg.parse().map_err(|_| ErrorKind::Engine)?;
@@ -135,16 +142,16 @@ impl CollectionContext {
         predicate: &str,
         top_k: usize,
         way: SearchStrategy,
-        binds: &mut Binds,
+        params: &mut Params,
     ) -> Result<String> {
         let spec = &self.row.spec;
         let predicate = &self.hinted(predicate, way);
         let table = &self.table;
         let distance = self.extension.distance(spec.metric);
-        let asked = binds.add(Bind::Reals(vector.to_vec()));
+        let asked = params.add(Param::Reals(vector.to_vec()));
         let asked = format!("({asked})::{}", self.extension.vector());
         let nearest = format!("(r.embedding {distance} {asked})");
-        let limit = limit(top_k, binds);
+        let limit = limit(top_k, params);
         let columns = "r.part, r.id, r.meta, r.body";
         let by_halves = self.row.settings.index == VectorIndex::HnswHalf
             && way == SearchStrategy::Planned
@@ -169,7 +176,7 @@ impl CollectionContext {
             halved("r.embedding"),
             halved(&format!("({asked})"))
         );
-        let over = self::limit(top_k.saturating_mul(OVERSAMPLE), binds);
+        let over = self::limit(top_k.saturating_mul(OVERSAMPLE), params);
         Ok(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, {nearest} AS score FROM \
              (SELECT {columns}, r.embedding FROM {table} r WHERE s.ready AND {predicate} \
@@ -185,14 +192,14 @@ impl CollectionContext {
         matching: Match,
         predicate: &str,
         top_k: usize,
-        binds: &mut Binds,
+        params: &mut Params,
     ) -> Result<Option<String>> {
         let (column, asked) = match &self.row.settings.text_search {
             Some(configuration) => {
                 let Some(query) = text_search_query(words, matching)? else {
                     return Ok(None);
                 };
-                let query = binds.add(Bind::Text(query));
+                let query = params.add(Param::Text(query));
                 let configuration = literal(configuration.as_str());
                 (
                     "analysed",
@@ -200,11 +207,11 @@ impl CollectionContext {
                 )
             }
             None => match query(words, matching) {
-                Some(query) => ("words", binds.add(Bind::Query(query))),
+                Some(query) => ("words", params.add(Param::Query(query))),
                 None => return Ok(None),
             },
         };
-        let limit = limit(top_k, binds);
+        let limit = limit(top_k, params);
         Ok(Some(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, \
              ts_rank(r.{column}, {asked})::double precision AS score FROM {} r \
@@ -249,8 +256,8 @@ const SELECTIVITY_HINT: &str = "pg_catalog.octet_length(r.part) >= 0 \
 /// What `hnsw.ef_search` takes at most.
 const MAX_EF: usize = 1_000;
 
-fn limit(top_k: usize, binds: &mut Binds) -> String {
-    binds.add(Bind::Integer(i64::try_from(top_k).unwrap_or(i64::MAX)))
+fn limit(top_k: usize, params: &mut Params) -> String {
+    params.add(Param::Integer(i64::try_from(top_k).unwrap_or(i64::MAX)))
 }
 
 fn of_distance(spec: &CollectionSpec, distance: f64) -> f64 {

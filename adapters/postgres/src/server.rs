@@ -15,10 +15,10 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::PostgresOptions;
-use crate::binds::Statement;
 use crate::commits::Commits;
 use crate::error::{Error, Result};
 use crate::names::TableNames;
+use crate::params::Statement;
 
 /// A server, and how calls reach it.
 pub(crate) struct Server {
@@ -178,11 +178,11 @@ impl Server {
                 Error::NoConnection("a connection came too late; raise connect_timeout_ms")
             }
             Ok(Err(error)) => match Error::from(error) {
-                fail if fail.is_connection_lost() => {
+                error if error.is_connection_lost() => {
                     Error::NoConnection("the server takes no connection at its address")
                 }
                 // It says what it lacks: room, the role's rights.
-                fail => fail,
+                error => error,
             },
             Err(_) => Error::TimedOut(self.options.connect_timeout),
         }
@@ -193,7 +193,7 @@ impl Server {
         let mut attempt = 1;
         loop {
             match self.read_once(statement, attempt > 1).await {
-                Err(fail) if attempt < ATTEMPTS && fail.may_be_tried_again() => attempt += 1,
+                Err(error) if attempt < ATTEMPTS && error.may_be_tried_again() => attempt += 1,
                 answer => return answer,
             }
         }
@@ -237,7 +237,7 @@ impl ConnectionGuard {
     /// Gives the connection back to the pool, if what was done with it left it whole.
     pub(crate) fn put_back<T>(mut self, done: &Result<T>) {
         match done {
-            Err(fail) if fail.breaks_the_connection() => {}
+            Err(error) if error.breaks_the_connection() => {}
             _ => drop(self.0.take()),
         }
     }
@@ -279,7 +279,7 @@ pub(crate) async fn rows(
 ) -> Result<Vec<PgRow>> {
     let query = sqlx_core::query::query_with(
         AssertSqlSafe(statement.sql.as_str()),
-        statement.binds.arguments()?,
+        statement.params.arguments()?,
     );
     within(
         statement_timeout,

@@ -12,14 +12,14 @@ use sqlx_postgres::{PgConnectOptions, PgPool};
 
 use crate::PostgresOptions;
 use crate::capabilities::capabilities;
+use crate::catalog::{self, Settings};
 use crate::collection::PostgresCollection;
-use crate::definitions::{Create, Drop, Policies, check};
+use crate::ddl::{Create, Drop, Policies, check};
 use crate::error;
 use crate::extension::Extension;
 use crate::locks::{of_collection, of_tables};
 use crate::names::TableNames;
 use crate::open_store::OpenStore;
-use crate::registry::{self, Settings};
 use crate::row_level_security::{self, Reader};
 use crate::schema;
 use crate::server::Server;
@@ -102,7 +102,7 @@ impl PostgresStore {
             statements.extend(schema::table(&names, spec, &settings, &extension));
             let indexes = schema::indexes(&names, spec, &settings, &extension);
             statements.extend(indexes.into_iter().map(|index| index.sql));
-            statements.push(registry::insert_by_hand(&names, spec, &settings)?);
+            statements.push(catalog::insert_by_hand(&names, spec, &settings)?);
             if let Some(reader) = reader {
                 statements.extend(row_level_security::statements(&names, spec, reader)?);
             }

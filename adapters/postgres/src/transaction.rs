@@ -16,11 +16,11 @@ use sqlx_core::sql_str::AssertSqlSafe;
 use sqlx_postgres::PgConnection;
 use sqlx_postgres::PgRow;
 
-use crate::binds::Statement;
 use crate::commits::{LONGEST_COMMIT, Mark};
 use crate::config::MAX_TIMEOUT;
 use crate::error::{self, Error};
 use crate::locks::{Lock, statements};
+use crate::params::Statement;
 use crate::server::{ATTEMPTS, ConnectionGuard, Server, rows, within};
 
 /// What a transaction does between its locks and its commit. Run anew for each attempt.
@@ -66,7 +66,7 @@ impl Transaction<'_> {
         self.stop.check()?;
         let query = sqlx_core::query::query_with(
             AssertSqlSafe(statement.sql.as_str()),
-            statement.binds.arguments()?,
+            statement.params.arguments()?,
         );
         let done = within(self.statement_timeout, query.execute(&mut *self.connection)).await?;
         Ok(done.rows_affected())
@@ -129,9 +129,9 @@ impl Server {
         let done = done
             .await
             .unwrap_or_else(|Aborted| Err((Error::UnknownCommit, 1)));
-        done.map_err(|(fail, attempts)| {
-            let undone = !matches!(fail, Error::UnknownCommit);
-            let error = fail.into_store_error(call, self.options.statement_timeout);
+        done.map_err(|(error, attempts)| {
+            let undone = !matches!(error, Error::UnknownCommit);
+            let error = error.into_store_error(call, self.options.statement_timeout);
             let error = error.after_attempts(attempts);
             match error.kind() {
                 // Rolled back, by us or by the server that lost the connection.
@@ -148,12 +148,12 @@ impl Server {
     ) -> Result<B::Output, (Error, u32)> {
         let mut attempt = 1;
         loop {
-            let fail = match self.attempt(body, stop, attempt > 1).await {
+            let error = match self.attempt(body, stop, attempt > 1).await {
                 Ok(answer) => return Ok(answer),
-                Err(fail) => fail,
+                Err(error) => error,
             };
-            if attempt == ATTEMPTS || !fail.may_be_tried_again() || stop.is_cancelled() {
-                return Err((fail, attempt));
+            if attempt == ATTEMPTS || !error.may_be_tried_again() || stop.is_cancelled() {
+                return Err((error, attempt));
             }
             // Two that undid each other do not meet again at once.
             tokio::time::sleep(Duration::from_millis(u64::from(20 * attempt))).await;
@@ -183,22 +183,22 @@ impl Server {
         };
         match done {
             Ok((answer, mark)) => self.commit(held, mark).await.map(|()| answer),
-            Err(fail) => Err(self.roll_back(held, fail).await),
+            Err(error) => Err(self.roll_back(held, error).await),
         }
     }
 
     /// Undoes a transaction for a failure; answers the failure.
-    async fn roll_back(&self, mut held: ConnectionGuard, fail: Error) -> Error {
-        let undone = match fail.breaks_the_connection() {
-            true => Err(fail),
+    async fn roll_back(&self, mut held: ConnectionGuard, error: Error) -> Error {
+        let undone = match error.breaks_the_connection() {
+            true => Err(error),
             false => raw(&mut held, self.statement_timeout(), "ROLLBACK")
                 .await
-                .and(Err(fail)),
+                .and(Err(error)),
         };
         held.put_back(&undone);
         match undone {
             Ok(()) => Error::Kind(ErrorKind::Engine),
-            Err(fail) => fail,
+            Err(error) => error,
         }
     }
 
@@ -269,9 +269,9 @@ impl Server {
                     None => return Err(Error::UnknownCommit),
                 }
             }
-            Err(fail) => {
-                let fail = self.commits.why_not_left(fail);
-                Err(self.roll_back(held, fail).await)
+            Err(error) => {
+                let error = self.commits.why_not_left(error);
+                Err(self.roll_back(held, error).await)
             }
         };
         self.commits.end(commit);

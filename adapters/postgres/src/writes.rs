@@ -12,15 +12,15 @@ use shelfward_core::{
 };
 use sqlx_core::row::Row as _;
 
-use crate::binds::{Bind, Binds, Statement};
 use crate::config::VectorIndex;
 use crate::context::CollectionContext;
 use crate::error::Result;
 use crate::filter_translation::condition;
 use crate::locks::{Lock, of_scope};
 use crate::metadata_json;
+use crate::params::{Param, Params, Statement};
 use crate::pieces::Verb;
-use crate::record_mapping::{self, check_sizes, part};
+use crate::record_mapping::{self, check_sizes, partition_column};
 use crate::row_level_security;
 use crate::search::fits_halves;
 use crate::transaction::{Transaction, TransactionBody};
@@ -160,14 +160,14 @@ impl CollectionContext {
         &self,
         transaction: &mut Transaction<'_>,
     ) -> Result<Option<CollectionSpec>> {
-        let mut binds = Binds::default();
-        let name = binds.add(Bind::Text(self.row.spec.name.as_str().to_owned()));
+        let mut params = Params::default();
+        let name = params.add(Param::Text(self.row.spec.name.as_str().to_owned()));
         let registry = self.names.registry();
-        let table = binds.add(Bind::Text(self.table.clone()));
+        let table = params.add(Param::Text(self.table.clone()));
         let sql = format!(
             "SELECT generation, row_security_active({table}), spec FROM {registry} WHERE name = {name}"
         );
-        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        let rows = transaction.rows(&Statement { sql, params }).await?;
         let row = rows.first().ok_or(ErrorKind::StaleHandle)?;
         if row.try_get::<i64, _>(0)? != self.row.generation {
             return Err(ErrorKind::StaleHandle.into());
@@ -197,7 +197,7 @@ impl CollectionContext {
         Verb {
             head: format!("DELETE FROM {} r", self.table),
             join: "USING",
-            binds: Binds::default(),
+            params: Params::default(),
         }
     }
 
@@ -221,15 +221,17 @@ impl CollectionContext {
         expected: &Precondition,
         within: &Filter,
     ) -> Result<bool> {
-        let mut binds = Binds::default();
-        let predicate = condition(within, &self.row.spec, &mut binds)?;
-        let part = binds.add(Bind::Text(part(expected.key.partition.as_ref())));
-        let id = binds.add(Bind::Text(expected.key.id.as_str().to_owned()));
+        let mut params = Params::default();
+        let predicate = condition(within, &self.row.spec, &mut params)?;
+        let part = params.add(Param::Text(partition_column(
+            expected.key.partition.as_ref(),
+        )));
+        let id = params.add(Param::Text(expected.key.id.as_str().to_owned()));
         let sql = format!(
             "SELECT r.meta FROM {} r WHERE r.part = {part} AND r.id = {id} AND {predicate}",
             self.table
         );
-        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        let rows = transaction.rows(&Statement { sql, params }).await?;
         let there: Option<Arc<Metadata>> = (rows.first())
             .map(|row| record_mapping::metadata(row, 0, &self.row.spec))
             .transpose()?;
@@ -243,17 +245,17 @@ impl CollectionContext {
         filter: &Filter,
         patch: &MetadataPatch,
     ) -> Result<u64> {
-        let mut binds = Binds::default();
+        let mut params = Params::default();
         let set = metadata_json::json(&patch.apply(&Metadata::new()));
-        let set = binds.add(Bind::Json(set));
+        let set = params.add(Param::Json(set));
         let removed = patch.iter().filter(|(_, value)| value.is_none());
         let removed = removed.map(|(key, _)| key.as_str().to_owned()).collect();
-        let removed = binds.add(Bind::Texts(removed));
+        let removed = params.add(Param::Texts(removed));
         let table = &self.table;
         let patching = Verb {
             head: format!("UPDATE {table} r SET meta = (r.meta || {set}) - {removed}"),
             join: "FROM",
-            binds,
+            params,
         };
         self.change_matching(transaction, &patching, filter).await
     }

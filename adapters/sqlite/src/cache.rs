@@ -12,7 +12,7 @@ use shelfward_resident::{Changes, Rows, RowsOptions};
 
 use crate::error::{Result, corrupt};
 use crate::reads::View;
-use crate::record_mapping::{partition_of, parts};
+use crate::record_mapping::{decode_row, partition_of};
 use crate::schema::CatalogRow;
 
 /// Rows, and the change that they are as of.
@@ -297,7 +297,7 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     while let Some(row) = rows.next()? {
         delta
             .put
-            .push(with_words(view.spec, parts(view.spec, row)?.record()));
+            .push(with_words(view.spec, decode_row(view.spec, row)?.record()));
         if delta.len() > most {
             return Ok(None);
         }
@@ -314,7 +314,7 @@ fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Result<Resident> {
     let mut rows = statement.query([])?;
     let mut sum = 0_i64;
     while let Some(row) = rows.next()? {
-        let parts = parts(view.spec, row)?;
+        let parts = decode_row(view.spec, row)?;
         sum = sum.wrapping_add(parts.crc);
         let record = with_words(view.spec, parts.record());
         loaded.check_room_for(std::slice::from_ref(&record))?;

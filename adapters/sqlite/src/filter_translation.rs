@@ -9,8 +9,8 @@ use shelfward_adapter::filter::Comparison;
 use shelfward_adapter::sql::{self, Dialect, FieldRef, Sql};
 use shelfward_core::{CollectionSpec, ErrorKind, Filter, Scalar};
 
-use crate::binds::Bind;
 use crate::error::Result;
+use crate::params::Param;
 
 /// How a statement comes to its rows, which decides how elements of lists are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) fn condition(
     spec: &CollectionSpec,
     number: i64,
     access: Access,
-) -> Result<Sql<Bind>> {
+) -> Result<Sql<Param>> {
     let condition = sql::condition(filter, spec, &Tables { number, access })?;
     if condition.params.len() > MAX_BINDS {
         let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
@@ -56,9 +56,9 @@ pub(crate) struct Tables {
 }
 
 impl Dialect for Tables {
-    type Param = Bind;
+    type Param = Param;
 
-    fn any_of(&self, field: FieldRef<'_>, values: &[&Scalar]) -> Option<Sql<Bind>> {
+    fn any_of(&self, field: FieldRef<'_>, values: &[&Scalar]) -> Option<Sql<Param>> {
         Some(match field {
             FieldRef::Column(at, _) => {
                 list(&format!("r.f{at}"), values.iter().map(|v| as_column(v)))
@@ -70,7 +70,7 @@ impl Dialect for Tables {
         })
     }
 
-    fn all_of(&self, field: FieldRef<'_>, values: &[&Scalar]) -> Option<Sql<Bind>> {
+    fn all_of(&self, field: FieldRef<'_>, values: &[&Scalar]) -> Option<Sql<Param>> {
         if values.len() <= FEW {
             let parts = values.iter().map(|value| self.any_of(field, &[value]));
             return Some(sql::joined(parts.collect::<Option<_>>()?, " AND "));
@@ -81,7 +81,7 @@ impl Dialect for Tables {
         let mut params = vec![self.key(field)];
         params.extend(among.params);
         let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
-        params.push(Bind::One(Value::Integer(count)));
+        params.push(Param::One(Value::Integer(count)));
         let text = format!(
             "(SELECT count(*) FROM elements_{number} e INDEXED BY elements_{number}_row \
              WHERE e.n = r.n AND e.k = ? AND {}) = ?",
@@ -95,11 +95,11 @@ impl Dialect for Tables {
         field: FieldRef<'_>,
         comparison: Comparison,
         x: &Scalar,
-    ) -> Option<Sql<Bind>> {
+    ) -> Option<Sql<Param>> {
         let operator = comparison.sql();
         if let FieldRef::Column(at, _) = field {
             // The engine compares numbers by exact value, whole ones and others.
-            let x = Bind::One(owned(as_column(x)));
+            let x = Param::One(owned(as_column(x)));
             return Some(Sql::new(format!("r.f{at} {operator} ?"), [x]));
         }
         // Numbers stand before texts, and texts before the two blobs that booleans are.
@@ -112,12 +112,12 @@ impl Dialect for Tables {
             (Scalar::Text(_), _) => format!(" AND {element} >= ''"),
             _ => String::new(),
         };
-        let x = Bind::One(owned(as_element(x)));
+        let x = Param::One(owned(as_element(x)));
         let compared = Sql::new(format!("{element} {operator} ?{within}"), [x]);
         Some(self.some_element(field, Some(compared)))
     }
 
-    fn exists(&self, field: FieldRef<'_>) -> Sql<Bind> {
+    fn exists(&self, field: FieldRef<'_>) -> Sql<Param> {
         match field {
             FieldRef::Column(at, _) => Sql::new(format!("r.f{at} IS NOT NULL"), []),
             _ => self.some_element(field, None),
@@ -136,14 +136,14 @@ impl Tables {
     }
 
     /// What the table of elements calls a field.
-    fn key(&self, field: FieldRef<'_>) -> Bind {
-        Bind::One(match field {
+    fn key(&self, field: FieldRef<'_>) -> Param {
+        Param::One(match field {
             FieldRef::Open(key) => Value::Text(key.as_str().to_owned()),
             FieldRef::Column(at, _) | FieldRef::List(at, _) => Value::Integer(list_number(at)),
         })
     }
 
-    fn some_element(&self, field: FieldRef<'_>, predicate: Option<Sql<Bind>>) -> Sql<Bind> {
+    fn some_element(&self, field: FieldRef<'_>, predicate: Option<Sql<Param>>) -> Sql<Param> {
         let number = self.number;
         let mut params = vec![self.key(field)];
         let mut and = String::new();
@@ -170,17 +170,17 @@ pub(crate) fn list_number(position: usize) -> i64 {
 }
 
 /// `place` is one of the values.
-fn list<'v>(place: &str, values: impl Iterator<Item = ValueRef<'v>>) -> Sql<Bind> {
+fn list<'v>(place: &str, values: impl Iterator<Item = ValueRef<'v>>) -> Sql<Param> {
     let values: Vec<Value> = values.map(owned).collect();
     match values.len() {
-        1 => Sql::new(format!("{place} = ?"), values.into_iter().map(Bind::One)),
+        1 => Sql::new(format!("{place} = ?"), values.into_iter().map(Param::One)),
         n if n <= FEW => Sql::new(
             format!("{place} IN (?{})", ", ?".repeat(n.saturating_sub(1))),
-            values.into_iter().map(Bind::One),
+            values.into_iter().map(Param::One),
         ),
         _ => Sql::new(
             format!("{place} IN (SELECT value FROM rarray(?))"),
-            [Bind::Many(Rc::new(values))],
+            [Param::Many(Rc::new(values))],
         ),
     }
 }

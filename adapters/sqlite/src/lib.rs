@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod binds;
 mod cache;
 mod capabilities;
 mod collection;
@@ -13,6 +12,7 @@ mod database_file;
 mod error;
 mod file;
 mod filter_translation;
+mod params;
 mod reads;
 mod record_mapping;
 mod schema;

@@ -10,10 +10,10 @@ use shelfward_core::{
     CollectionSpec, Cursor, Filter, Include, Key, MetadataKey, Page, Scalar, StoredRecord, Text,
 };
 
-use crate::binds::{Bind, query};
 use crate::error::{Error, Result, corrupt};
 use crate::filter_translation::{Access, condition, owned};
-use crate::record_mapping::{Parts, partition_value, parts};
+use crate::params::{Param, query};
+use crate::record_mapping::{DecodedRow, decode_row, partition_value};
 use crate::schema::CatalogRow;
 
 /// A collection as one read transaction sees it.
@@ -46,7 +46,7 @@ impl View<'_> {
         &self,
         keys: impl IntoIterator<Item = &'k Key>,
         within: &Filter,
-    ) -> Result<HashMap<Key, Parts>> {
+    ) -> Result<HashMap<Key, DecodedRow>> {
         let mut by_partition: HashMap<Option<&Text>, Vec<Value>> = HashMap::new();
         for key in keys {
             let ids = by_partition.entry(key.partition.as_ref()).or_default();
@@ -62,14 +62,14 @@ impl View<'_> {
         );
         let mut found = HashMap::new();
         for (partition, ids) in by_partition {
-            let mut binds = vec![
-                Bind::Many(Rc::new(ids)),
-                Bind::One(owned(partition_value(partition))),
+            let mut params = vec![
+                Param::Many(Rc::new(ids)),
+                Param::One(owned(partition_value(partition))),
             ];
-            binds.extend(predicate.params.iter().cloned());
-            query(self.connection, &sql, &binds, |mut rows| {
+            params.extend(predicate.params.iter().cloned());
+            query(self.connection, &sql, &params, |mut rows| {
                 while let Some(row) = rows.next()? {
-                    let parts = matching_parts(self.spec, row, &matcher)?;
+                    let parts = decode_matching(self.spec, row, &matcher)?;
                     found.insert(parts.key.clone(), parts);
                 }
                 Ok(())
@@ -100,15 +100,15 @@ impl View<'_> {
         include: Include,
     ) -> Result<Page> {
         // One more than asked tells whether there is a next page.
-        let (sql, binds) = self.page(filter, after, limit.saturating_add(1))?;
+        let (sql, params) = self.page(filter, after, limit.saturating_add(1))?;
         let matcher = Matcher::new(filter);
         let mut records = Vec::new();
-        let more = query(self.connection, &sql, &binds, |mut rows| {
+        let more = query(self.connection, &sql, &params, |mut rows| {
             while let Some(row) = rows.next()? {
                 if records.len() == limit {
                     return Ok(true);
                 }
-                records.push(matching_parts(self.spec, row, &matcher)?.stored(include));
+                records.push(decode_matching(self.spec, row, &matcher)?.stored(include));
             }
             Ok(false)
         })?;
@@ -128,7 +128,7 @@ impl View<'_> {
         filter: &Filter,
         after: Option<&Key>,
         limit: usize,
-    ) -> Result<(String, Vec<Bind>)> {
+    ) -> Result<(String, Vec<Param>)> {
         let number = self.entry.number;
         let pinned = |key: Option<&MetadataKey>| filter.pinned(key?.as_str());
         let few_units = pinned(self.spec.unit_key()).is_some_and(|units| units.len() <= FEW_UNITS);
@@ -139,42 +139,46 @@ impl View<'_> {
         };
         let predicate = condition(filter, self.spec, number, access)?;
         let mut within = String::new();
-        let mut binds = Vec::new();
+        let mut params = Vec::new();
         let partition = match pinned(self.spec.partition_key()).as_deref() {
             Some([Scalar::Text(partition)]) if !few_units => Some(partition.clone()),
             _ => None,
         };
         if partition.is_some() {
             within.push_str("r.part = ? AND ");
-            binds.push(Bind::One(owned(partition_value(partition.as_ref()))));
+            params.push(Param::One(owned(partition_value(partition.as_ref()))));
         }
         match after {
             Some(key) if partition.is_some() && key.partition == partition => {
                 within.push_str("r.id > ? AND ");
-                binds.push(Bind::One(Value::Text(key.id.as_str().to_owned())));
+                params.push(Param::One(Value::Text(key.id.as_str().to_owned())));
             }
             Some(key) => {
                 within.push_str("(r.part, r.id) > (?, ?) AND ");
-                binds.push(Bind::One(owned(partition_value(key.partition.as_ref()))));
-                binds.push(Bind::One(Value::Text(key.id.as_str().to_owned())));
+                params.push(Param::One(owned(partition_value(key.partition.as_ref()))));
+                params.push(Param::One(Value::Text(key.id.as_str().to_owned())));
             }
             None => {}
         }
-        binds.extend(predicate.params);
+        params.extend(predicate.params);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        binds.push(Bind::One(Value::Integer(limit)));
+        params.push(Param::One(Value::Integer(limit)));
         let sql = format!(
             "SELECT r.* FROM rows_{number} r {index}WHERE {within}{} ORDER BY r.part, r.id LIMIT ?",
             predicate.text
         );
-        Ok((sql, binds))
+        Ok((sql, params))
     }
 }
 
 /// The parts of a row that a statement found by a filter, looked at by the filter once more: the
 /// tables that statements read of lists have no checksum.
-fn matching_parts(spec: &CollectionSpec, row: &Row<'_>, matcher: &Matcher<'_>) -> Result<Parts> {
-    let parts = parts(spec, row)?;
+fn decode_matching(
+    spec: &CollectionSpec,
+    row: &Row<'_>,
+    matcher: &Matcher<'_>,
+) -> Result<DecodedRow> {
+    let parts = decode_row(spec, row)?;
     if matcher.matches(&parts.metadata) {
         Ok(parts)
     } else {
@@ -218,9 +222,9 @@ mod tests {
             spec: &spec,
         };
         let filter = Filter::from_json(filter).unwrap();
-        let (sql, binds) = view.page(&filter, after, 10).unwrap();
+        let (sql, params) = view.page(&filter, after, 10).unwrap();
         let explain = format!("EXPLAIN QUERY PLAN {sql}");
-        let steps: Result<Vec<String>> = query(&connection, &explain, &binds, |rows| {
+        let steps: Result<Vec<String>> = query(&connection, &explain, &params, |rows| {
             Ok(rows.mapped(|row| row.get(3)).collect::<Result<_, _>>()?)
         });
         steps.unwrap().join("; ")

@@ -42,7 +42,7 @@ impl Encoded {
 const CRC: usize = 4;
 
 /// The parts of a row; the last three are behind the columns of the fields.
-pub(crate) struct Parts {
+pub(crate) struct DecodedRow {
     pub(crate) key: Key,
     pub(crate) metadata: Metadata,
     pub(crate) text: Option<Arc<str>>,
@@ -172,7 +172,7 @@ pub(crate) fn width_of_row(spec: &CollectionSpec) -> usize {
 }
 
 /// Reads a row that holds every column in the table's order, after it matched its checksum.
-pub(crate) fn parts(spec: &CollectionSpec, row: &Row<'_>) -> Result<Parts> {
+pub(crate) fn decode_row(spec: &CollectionSpec, row: &Row<'_>) -> Result<DecodedRow> {
     let width = width_of_row(spec);
     let cells = (0..width)
         .map(|at| row.get_ref(at))
@@ -199,7 +199,7 @@ pub(crate) fn parts(spec: &CollectionSpec, row: &Row<'_>) -> Result<Parts> {
     if !rest.is_empty() || usize::try_from(spec.width) != Ok(numbers.len()) {
         return Err(damaged());
     }
-    Ok(Parts {
+    Ok(DecodedRow {
         key,
         metadata,
         text: body.map(Arc::from),
@@ -211,7 +211,7 @@ pub(crate) fn parts(spec: &CollectionSpec, row: &Row<'_>) -> Result<Parts> {
     })
 }
 
-impl Parts {
+impl DecodedRow {
     pub(crate) fn stored(self, include: Include) -> StoredRecord {
         let mut stored = StoredRecord::new(self.key, Arc::new(self.metadata));
         stored.vector = include.vector.then_some(self.vector);

@@ -83,10 +83,10 @@ fn candidates(rows: &Rows, leg: &Leg, stop: Watched<'_>) -> Result<Vec<(Key, f64
 fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Result<LegResult> {
     let mut released = view.by_key(candidates.iter().map(|(key, _)| key), filter)?;
     let hits = candidates.into_iter().map(|(key, score)| {
-        let parts = released
+        let row = released
             .remove(&key)
             .ok_or_else(|| corrupt("what was found in memory is not what the file holds"))?;
-        Ok(Hit::new(key, score, parts.text, Arc::new(parts.metadata)))
+        Ok(Hit::new(key, score, row.text, Arc::new(row.metadata)))
     });
     Ok(LegResult::new(hits.collect::<Result<_>>()?, End::Complete))
 }

@@ -266,7 +266,7 @@ fn add_fields(
         let mut all = connection.prepare(&format!("SELECT * FROM rows_{old} ORDER BY n"))?;
         let mut all = all.query([])?;
         while let Some(row) = all.next()? {
-            let record = record_mapping::parts(existing, row)?.record();
+            let record = record_mapping::decode_row(existing, row)?.record();
             writing.insert(&record)?;
         }
     }

@@ -11,9 +11,9 @@ use shelfward_core::{
     CollectionSpec, ErrorKind, Filter, Key, Metadata, MetadataPatch, Precondition, Record, Text,
 };
 
-use crate::binds::query;
 use crate::error::{Result, corrupt};
 use crate::filter_translation::{Access, condition};
+use crate::params::query;
 use crate::reads::found_wrongly;
 use crate::record_mapping::{self, Encoded, bound, partition_value, written};
 use crate::schema::CatalogRow;
@@ -237,7 +237,7 @@ impl<'a> Writing<'a> {
         let part = bound(partition_value(expected.key.partition.as_ref()));
         let mut rows = statement.query(params![part, expected.key.id.as_str()])?;
         let there = match rows.next()? {
-            Some(row) => Some(record_mapping::parts(&self.spec, row)?.metadata),
+            Some(row) => Some(record_mapping::decode_row(&self.spec, row)?.metadata),
             None => None,
         };
         // By what the row holds: there is one row, and no table of lists to trust.
@@ -261,7 +261,7 @@ impl<'a> Writing<'a> {
             let there = found
                 .next()?
                 .ok_or_else(|| corrupt("a row is not where its index says"))?;
-            let mut record = record_mapping::parts(&self.spec, there)?.record();
+            let mut record = record_mapping::decode_row(&self.spec, there)?.record();
             drop(found);
             record.metadata = Arc::new(patch.apply(&record.metadata));
             self.drop_row(row.n, row.crc)?;

@@ -6,13 +6,13 @@ use shelfward_core::{CollectionName, CollectionSpec, ErrorKind, async_trait};
 use sqlx_core::row::Row as _;
 
 use crate::VectorIndex;
-use crate::binds::{Bind, Binds, Statement};
-use crate::catalog::{TableShape, introspect, missing_table};
+use crate::catalog::{self, Settings};
 use crate::error::{Error, LOCK_TIMEOUT, Result};
 use crate::extension::{Extension, ServerInfo};
+use crate::introspect::{TableShape, introspect, missing_table};
 use crate::locks::{self, Lock, of_collection, of_tables};
 use crate::names::TableNames;
-use crate::registry::{self, Settings};
+use crate::params::{Param, Params, Statement};
 use crate::schema;
 use crate::transaction::{Transaction, TransactionBody};
 
@@ -76,14 +76,14 @@ impl TransactionBody for Create {
             transaction.define(&shared).await?;
         }
         let rows = transaction
-            .rows(&registry::select(&self.names, &self.spec.name))
+            .rows(&catalog::select(&self.names, &self.spec.name))
             .await?;
-        let (spec, settings) = match registry::selected(&rows)? {
+        let (spec, settings) = match catalog::selected(&rows)? {
             None => {
                 let table = schema::table(&self.names, &self.spec, &settings, &extension);
                 let made = transaction.define(&table.join(";")).await;
-                made.map_err(|fail| self.why_not_made(fail))?;
-                let insert = registry::insert(&self.names, &self.spec, &settings)?;
+                made.map_err(|error| self.why_not_made(error))?;
+                let insert = catalog::insert(&self.names, &self.spec, &settings)?;
                 transaction.execute(&insert).await?;
                 (self.spec.clone(), settings)
             }
@@ -140,40 +140,40 @@ impl Create {
             let add = schema::add_column(&self.names, spec, at, field);
             transaction.define_at_length(&add).await?;
         }
-        let update = registry::update_spec(&self.names, spec)?;
+        let update = catalog::update_spec(&self.names, spec)?;
         transaction.execute(&update).await.map(drop)
     }
 
     /// Whether the schema is there, and what all collections share in it: a role that may not make
     /// them goes on where they are.
     async fn prepared(&self, transaction: &mut Transaction<'_>) -> Result<(bool, bool)> {
-        let mut binds = Binds::default();
-        let schema = binds.add(Bind::Text(self.names.schema().as_str().to_owned()));
-        let registry = binds.add(Bind::Text(self.names.registry()));
-        let commits = binds.add(Bind::Text(self.names.commits()));
+        let mut params = Params::default();
+        let schema = params.add(Param::Text(self.names.schema().as_str().to_owned()));
+        let registry = params.add(Param::Text(self.names.registry()));
+        let commits = params.add(Param::Text(self.names.commits()));
         let texts = format!("{}(jsonb)", self.names.texts());
-        let texts = binds.add(Bind::Text(texts));
+        let texts = params.add(Param::Text(texts));
         let sql = format!(
             "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = {schema}), \
              to_regclass({registry}) IS NOT NULL AND to_regclass({commits}) IS NOT NULL \
              AND to_regprocedure({texts}) IS NOT NULL"
         );
-        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        let rows = transaction.rows(&Statement { sql, params }).await?;
         let row = rows.first().ok_or(ErrorKind::Engine)?;
         Ok((row.try_get(0)?, row.try_get(1)?))
     }
 
     async fn has_table(&self, transaction: &mut Transaction<'_>) -> Result<bool> {
-        let mut binds = Binds::default();
-        let table = binds.add(Bind::Text(self.names.table(&self.spec.name)));
+        let mut params = Params::default();
+        let table = params.add(Param::Text(self.names.table(&self.spec.name)));
         let sql = format!("SELECT to_regclass({table}) IS NOT NULL");
-        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        let rows = transaction.rows(&Statement { sql, params }).await?;
         Ok(rows.first().ok_or(ErrorKind::Engine)?.try_get(0)?)
     }
 
-    fn why_not_made(&self, fail: Error) -> Error {
+    fn why_not_made(&self, error: Error) -> Error {
         let table = self.names.bare_table(&self.spec.name);
-        match fail.code().as_deref() {
+        match error.code().as_deref() {
             Some("42P07") => Error::Kind(invalid(format!(
                 "the database has a table {table} that this store did not make; choose another \
                  table_prefix or schema"
@@ -181,7 +181,7 @@ impl Create {
             Some("42704") if self.settings.text_search.is_some() => Error::Kind(invalid(
                 "the server has no text search configuration of that name; \\dF lists them",
             )),
-            _ => fail,
+            _ => error,
         }
     }
 }
@@ -203,9 +203,9 @@ async fn installed(transaction: &mut Transaction<'_>) -> Result<Extension> {
         let made = transaction
             .define("CREATE EXTENSION IF NOT EXISTS vector")
             .await;
-        made.map_err(|fail| match fail.code().as_deref() {
+        made.map_err(|error| match error.code().as_deref() {
             Some("42501" | "58P01" | "0A000") => Error::Kind(facts.missing()),
-            _ => fail,
+            _ => error,
         })?;
     }
     Err(ErrorKind::Engine.into())
@@ -232,7 +232,7 @@ impl TransactionBody for Drop {
     async fn run(&self, transaction: &mut Transaction<'_>) -> Result<bool> {
         limit_locks(transaction).await?;
         let removed = transaction
-            .execute(&registry::remove(&self.names, &self.name))
+            .execute(&catalog::remove(&self.names, &self.name))
             .await?;
         if removed == 0 {
             return Ok(false);
@@ -241,13 +241,13 @@ impl TransactionBody for Drop {
         let dropped = transaction
             .define(&format!("DROP TABLE IF EXISTS {table}"))
             .await;
-        dropped.map_err(|fail| match fail.code().as_deref() {
+        dropped.map_err(|error| match error.code().as_deref() {
             Some("2BP01") => {
                 let right =
                     "something depends on the collection's table, as a view; drop that first";
                 ErrorKind::Invalid(right.to_owned()).into()
             }
-            _ => fail,
+            _ => error,
         })?;
         Ok(true)
     }
@@ -270,12 +270,12 @@ impl TransactionBody for Policies {
     async fn run(&self, transaction: &mut Transaction<'_>) -> Result<()> {
         limit_locks(transaction).await?;
         let made = transaction.define(&self.sql).await;
-        made.map_err(|fail| match fail.code().as_deref() {
+        made.map_err(|error| match error.code().as_deref() {
             Some("42704") => {
                 let right = "the server has no role of the reader's name; CREATE ROLE first";
                 ErrorKind::Invalid(right.to_owned()).into()
             }
-            _ => fail,
+            _ => error,
         })
     }
 }

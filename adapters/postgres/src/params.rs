@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 
 /// One bound value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Bind {
+pub(crate) enum Param {
     Text(String),
     Texts(Vec<String>),
     Integer(i64),
@@ -28,7 +28,7 @@ pub(crate) enum Bind {
     Query(String),
 }
 
-impl Bind {
+impl Param {
     pub(crate) fn is_list(&self) -> bool {
         matches!(
             self,
@@ -39,25 +39,25 @@ impl Bind {
 
 /// The values of one statement, in the order of their numbers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Binds(Vec<Bind>);
+pub(crate) struct Params(Vec<Param>);
 
-impl Binds {
+impl Params {
     /// Adds a value; answers how the statement names it.
-    pub(crate) fn add(&mut self, bind: Bind) -> String {
+    pub(crate) fn add(&mut self, bind: Param) -> String {
         let cast = match &bind {
-            Bind::Text(_) => "text",
-            Bind::Texts(_) => "text[]",
-            Bind::Integer(_) => "bigint",
-            Bind::Integers(_) => "bigint[]",
-            Bind::Float(_) => "double precision",
-            Bind::Floats(_) => "double precision[]",
-            Bind::Bool(_) => "boolean",
-            Bind::Bools(_) => "boolean[]",
-            Bind::Json(_) => "text::jsonb",
-            Bind::Jsons(_) => "text[]::jsonb[]",
-            Bind::Decimal(_) => "text::numeric",
-            Bind::Reals(_) => "real[]",
-            Bind::Query(_) => "text::tsquery",
+            Param::Text(_) => "text",
+            Param::Texts(_) => "text[]",
+            Param::Integer(_) => "bigint",
+            Param::Integers(_) => "bigint[]",
+            Param::Float(_) => "double precision",
+            Param::Floats(_) => "double precision[]",
+            Param::Bool(_) => "boolean",
+            Param::Bools(_) => "boolean[]",
+            Param::Json(_) => "text::jsonb",
+            Param::Jsons(_) => "text[]::jsonb[]",
+            Param::Decimal(_) => "text::numeric",
+            Param::Reals(_) => "real[]",
+            Param::Query(_) => "text::tsquery",
         };
         self.0.push(bind);
         format!("${}::{cast}", self.0.len())
@@ -68,17 +68,18 @@ impl Binds {
         let mut arguments = PgArguments::default();
         for bind in &self.0 {
             let added = match bind {
-                Bind::Text(text) | Bind::Json(text) | Bind::Decimal(text) | Bind::Query(text) => {
-                    arguments.add(text)
-                }
-                Bind::Texts(texts) | Bind::Jsons(texts) => arguments.add(texts),
-                Bind::Integer(integer) => arguments.add(integer),
-                Bind::Integers(integers) => arguments.add(integers),
-                Bind::Float(float) => arguments.add(float),
-                Bind::Floats(floats) => arguments.add(floats),
-                Bind::Bool(truth) => arguments.add(truth),
-                Bind::Bools(truths) => arguments.add(truths),
-                Bind::Reals(reals) => arguments.add(reals),
+                Param::Text(text)
+                | Param::Json(text)
+                | Param::Decimal(text)
+                | Param::Query(text) => arguments.add(text),
+                Param::Texts(texts) | Param::Jsons(texts) => arguments.add(texts),
+                Param::Integer(integer) => arguments.add(integer),
+                Param::Integers(integers) => arguments.add(integers),
+                Param::Float(float) => arguments.add(float),
+                Param::Floats(floats) => arguments.add(floats),
+                Param::Bool(truth) => arguments.add(truth),
+                Param::Bools(truths) => arguments.add(truths),
+                Param::Reals(reals) => arguments.add(reals),
             };
             added.map_err(|_| Error::Kind(ErrorKind::Engine))?;
         }
@@ -90,5 +91,5 @@ impl Binds {
 #[derive(Clone, Debug)]
 pub(crate) struct Statement {
     pub(crate) sql: String,
-    pub(crate) binds: Binds,
+    pub(crate) params: Params,
 }

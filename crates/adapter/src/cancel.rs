@@ -208,7 +208,6 @@ mod tests {
 
     #[tokio::test]
     async fn what_panics_is_told() {
-        #[expect(clippy::panic, reason = "what is tested")]
         let ended = run_blocking(|_| panic!("on purpose")).await;
         assert_eq!(ended, Err::<(), _>(Aborted));
     }

@@ -2,8 +2,8 @@
 //!
 //! An options struct derives `Deserialize` with `#[serde(default)]`; its fields' names are the
 //! options. One that there is not and one that is given twice are refused. No message holds a value,
-//! nor a name that may be a part of a password: a `?` that stands in one unescaped makes options of
-//! what follows it.
+//! nor a name that may be a part of a password or a path: a `?` that stands in one unescaped makes options
+//! of what follows it.
 
 use std::fmt;
 use std::time::Duration;
@@ -28,7 +28,9 @@ impl<'u> UrlOptions<'u> {
     pub fn parse(query: Option<&'u str>) -> Result<Self, ErrorKind> {
         let mut options = Self {
             pairs: Vec::new(),
-            may_be_shown: !query.is_some_and(|query| query.contains('@')),
+            may_be_shown: query.is_some_and(|query| {
+                !query.contains('@') && query.split('&').all(|pair| pair.contains('='))
+            }),
         };
         for pair in query.into_iter().flat_map(|query| query.split('&')) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -310,6 +312,7 @@ mod tests {
             ("readers=canary", "readers takes a whole number"),
             ("readers=", "readers takes a whole number"),
             ("", "there is no option; there are on"),
+            ("canary", "there is no option; there are on"),
             ("readers=-1", "readers takes a whole number"),
             ("mode=canary", "mode takes full or half_done"),
             (

@@ -5,9 +5,10 @@
 use std::rc::Rc;
 
 use rusqlite::types::{Value, ValueRef};
+use shelfward_adapter::error::limit;
 use shelfward_adapter::filter::Comparison;
 use shelfward_adapter::sql::{self, Dialect, FieldRef, Sql};
-use shelfward_core::{CollectionSpec, ErrorKind, Filter, Scalar};
+use shelfward_core::{CollectionSpec, Filter, Scalar};
 
 use crate::error::Result;
 use crate::params::Param;
@@ -37,13 +38,8 @@ pub(crate) fn condition(
 ) -> Result<Sql<Param>> {
     let condition = sql::condition(filter, spec, &Tables { number, access })?;
     if condition.params.len() > MAX_BINDS {
-        let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
-        return Err(ErrorKind::Limit {
-            what: "single values of a filter",
-            given: as_u64(condition.params.len()),
-            max: as_u64(MAX_BINDS),
-        }
-        .into());
+        let what = "single values of a filter";
+        return Err(limit(what, condition.params.len(), MAX_BINDS).into());
     }
     Ok(condition)
 }

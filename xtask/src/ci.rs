@@ -8,7 +8,7 @@ use comfy_table::{Table, presets};
 use tempfile::TempDir;
 
 use crate::conformance::{PAGE, REPORTS, page};
-use crate::run::{cargo, output, root, shared};
+use crate::run::{cargo_with, output, root, shared};
 use crate::stores::{Live, Store};
 use crate::{Ended, golden, soak, tidy};
 
@@ -37,6 +37,8 @@ struct Tests {
     passed: u64,
     failed: u64,
     not_run: u64,
+    /// Those that told how long they took.
+    seconds: Vec<(f64, String)>,
 }
 
 /// What steps leave for those after them.
@@ -62,29 +64,14 @@ type Run = fn(&mut State) -> Step;
 const OFF_BY_DEFAULT: &str = "shelfward/postgres";
 
 const STEPS: [(&str, Run); 15] = [
-    ("format", |_| {
-        passes(cargo().args(["fmt", "--all", "--check"]))
-    }),
+    ("format", |_| passes(&mut cargo_with("fmt --all --check"))),
     ("clippy", |_| {
-        passes(cargo().args([
-            "clippy",
-            "--quiet",
-            "--all-targets",
-            "--features",
-            OFF_BY_DEFAULT,
-            "--",
-            "-D",
-            "warnings",
-        ]))
+        let mut clippy = cargo_with("clippy --quiet --all-targets --features");
+        passes(clippy.arg(OFF_BY_DEFAULT).args(["--", "-D", "warnings"]))
     }),
     ("docs", |_| {
-        passes(cargo().env("RUSTDOCFLAGS", "-D warnings").args([
-            "doc",
-            "--quiet",
-            "--no-deps",
-            "--features",
-            OFF_BY_DEFAULT,
-        ]))
+        let mut doc = cargo_with("doc --quiet --no-deps --features");
+        passes(doc.arg(OFF_BY_DEFAULT).env("RUSTDOCFLAGS", "-D warnings"))
     }),
     ("stores: postgres", start_postgres),
     ("tests", tests),
@@ -119,7 +106,7 @@ pub(crate) fn run(options: &Options) -> Ended {
             println!("{why}");
         }
         let failed = matches!(outcome, Step::Failed(_));
-        ended.push((name, outcome, begun.elapsed().as_secs()));
+        ended.push((name, outcome, begun.elapsed().as_secs_f64()));
         if failed && !options.keep_going {
             break;
         }
@@ -135,7 +122,7 @@ pub(crate) fn run(options: &Options) -> Ended {
     }
 }
 
-fn summary(ended: &[(&str, Step, u64)], state: &State, json: bool) {
+fn summary(ended: &[(&str, Step, f64)], state: &State, json: bool) {
     let tests = &state.tests;
     let word = |outcome: &Step| match outcome {
         Step::Passed => "passed",
@@ -149,7 +136,7 @@ fn summary(ended: &[(&str, Step, u64)], state: &State, json: bool) {
         table.add_row([
             (*name).to_owned(),
             word(outcome).to_owned(),
-            seconds.to_string(),
+            format!("{seconds:.0}"),
         ]);
     }
     println!("{table}");
@@ -169,7 +156,13 @@ fn summary(ended: &[(&str, Step, u64)], state: &State, json: bool) {
             })
         );
     }
-    println!("slowest steps: {}", slowest(ended));
+    let steps = ended.iter().map(|(name, _, seconds)| (*seconds, *name));
+    println!("slowest steps: {}", slowest(steps, 5));
+    let tests_by_time = tests
+        .seconds
+        .iter()
+        .map(|(seconds, name)| (*seconds, name.as_str()));
+    println!("slowest tests: {}", slowest(tests_by_time, 10));
     let not_run = STEPS.len() - ended.len()
         + ended
             .iter()
@@ -187,14 +180,14 @@ fn summary(ended: &[(&str, Step, u64)], state: &State, json: bool) {
     );
 }
 
-/// The steps that took longest, by name.
-fn slowest(ended: &[(&str, Step, u64)]) -> String {
-    let mut steps: Vec<_> = ended.iter().map(|(name, _, s)| (*s, *name)).collect();
-    steps.sort_by_key(|(seconds, _)| std::cmp::Reverse(*seconds));
-    let named = steps
+/// What took longest, by name.
+fn slowest<'a>(took: impl Iterator<Item = (f64, &'a str)>, most: usize) -> String {
+    let mut took: Vec<_> = took.collect();
+    took.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let named = took
         .iter()
-        .take(5)
-        .map(|(s, name)| format!("{name} {s} s"));
+        .take(most)
+        .map(|(seconds, name)| format!("{name} {seconds:.1} s"));
     named.collect::<Vec<_>>().join(", ")
 }
 
@@ -219,7 +212,8 @@ fn quiet(command: &mut Command) -> Step {
     }
 }
 
-/// Runs tests, shows what they print, and counts by the runners' own closing lines.
+/// Runs tests, shows what they print, counts by the runners' own closing lines, and notes how long each
+/// took where its runner tells.
 fn counted(command: &mut Command, tests: &mut Tests) -> Step {
     use std::io::{BufRead as _, BufReader};
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
@@ -227,20 +221,20 @@ fn counted(command: &mut Command, tests: &mut Tests) -> Step {
         Ok(child) => child,
         Err(e) => return Step::Failed(e.to_string()),
     };
-    let lines = child
-        .stdout
-        .take()
-        .map(|out| BufReader::new(out).lines())
-        .into_iter()
-        .flatten();
-    for line in lines.map_while(Result::ok) {
+    let out = child.stdout.take().map(|out| BufReader::new(out).lines());
+    for line in out.into_iter().flatten().map_while(Result::ok) {
         if let Some(counts) = line.strip_prefix("test result: ") {
             tests.passed += before(counts, " passed");
             tests.failed += before(counts, " failed");
             tests.not_run += before(counts, " ignored");
         }
+        let took = took(&line);
+        let is_known = took.is_some();
+        tests
+            .seconds
+            .extend(took.map(|(name, seconds)| (seconds, name.to_owned())));
         // Thousands of lines that say "ok" hide the one that does not.
-        if !line.ends_with("... ok") && !line.is_empty() {
+        if !line.ends_with("... ok") && !line.is_empty() && !is_known {
             println!("{line}");
         }
     }
@@ -249,6 +243,54 @@ fn counted(command: &mut Command, tests: &mut Tests) -> Step {
         Ok(_) => Step::Failed(format!("{} tests failed", tests.failed)),
         Err(e) => Step::Failed(e.to_string()),
     }
+}
+
+/// A test that passed and how long it took, as in `test NAME ... ok <0.031s>`.
+fn took(line: &str) -> Option<(&str, f64)> {
+    let (name, seconds) = line.strip_prefix("test ")?.split_once(" ... ok <")?;
+    Some((name, seconds.strip_suffix("s>")?.parse().ok()?))
+}
+
+/// Runs one program of tests, as cargo is told to in [`tests`].
+#[derive(Args)]
+pub(crate) struct Timed {
+    program: std::path::PathBuf,
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<std::ffi::OsString>,
+}
+
+/// Has a program of tests tell how long each takes. The standard one can, but says that the option may
+/// change; of any other, the time of all its tests is told.
+pub(crate) fn timed(options: &Timed) -> Ended {
+    // The samples of the documentation, which rustdoc builds elsewhere, are run as they are.
+    let is_of_cargo = options
+        .program
+        .parent()
+        .is_some_and(|folder| folder.ends_with("deps"));
+    // Looked for in the program: asked for its help, one with a runner of its own may begin its work.
+    let mut grep = Command::new("grep");
+    let tells =
+        is_of_cargo && output(grep.args(["-qF", "report-time"]).arg(&options.program)).is_ok();
+    let mut command = Command::new(&options.program);
+    command.args(&options.arguments);
+    if tells {
+        command
+            .args(["-Zunstable-options", "--report-time"])
+            .env("RUSTC_BOOTSTRAP", "1");
+    }
+    let begun = Instant::now();
+    if !command.status().is_ok_and(|status| status.success()) {
+        return Ended::Badly;
+    }
+    if is_of_cargo && !tells {
+        // `target/debug/deps/server-0123456789abcdef`
+        let program = options.program.file_stem().unwrap_or_default();
+        let program = program.to_string_lossy();
+        let name = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
+        let seconds = begun.elapsed().as_secs_f64();
+        println!("test {name} (all) ... ok <{seconds:.3}s>");
+    }
+    Ended::Well
 }
 
 /// The number that stands before a word.
@@ -266,9 +308,14 @@ fn tests(state: &mut State) -> Step {
         Ok(folder) => state.reports.insert(folder).path().to_owned(),
         Err(e) => return Step::Failed(e.to_string()),
     };
-    let mut command = cargo();
+    let this = match std::env::current_exe() {
+        Ok(this) => serde_json::json!([this, "timed"]),
+        Err(e) => return Step::Failed(e.to_string()),
+    };
+    let mut command = cargo_with("test --no-fail-fast --features");
     command
-        .args(["test", "--no-fail-fast", "--features", OFF_BY_DEFAULT])
+        .arg(OFF_BY_DEFAULT)
+        .args(["--config", &format!("target.'cfg(all())'.runner={this}")])
         .envs(state.variables())
         .env(REPORTS, reports);
     counted(&mut command, &mut state.tests)
@@ -288,17 +335,9 @@ fn features() -> Step {
         .flat_map(toml::Table::keys)
         .filter(|name| *name != "default");
     for feature in [String::new()].iter().chain(named) {
-        let mut check = cargo();
-        check.args([
-            "check",
-            "--quiet",
-            "--package",
-            "shelfward",
-            "--no-default-features",
-            "--features",
-            feature,
-        ]);
-        if let Step::Failed(why) = quiet(&mut check) {
+        let mut check =
+            cargo_with("check --quiet --package shelfward --no-default-features --features");
+        if let Step::Failed(why) = quiet(check.arg(feature)) {
             return Step::Failed(format!("with the features {feature:?}: {why}"));
         }
     }
@@ -308,14 +347,8 @@ fn features() -> Step {
 /// Runs an example as the tests have built it: with all packages and the same features, nothing is
 /// built again.
 fn example(name: &str) -> Step {
-    quiet(cargo().args([
-        "run",
-        "--quiet",
-        "--features",
-        OFF_BY_DEFAULT,
-        "--example",
-        name,
-    ]))
+    let mut run = cargo_with("run --quiet --features");
+    quiet(run.args([OFF_BY_DEFAULT, "--example", name]))
 }
 
 /// Finds or starts the server that the steps after this one use.
@@ -364,15 +397,15 @@ fn golden_cases() -> Step {
 }
 
 fn deny() -> Step {
-    if output(cargo().args(["deny", "--version"])).is_err() {
+    if output(&mut cargo_with("deny --version")).is_err() {
         return Step::NotRun("cargo-deny is not installed".to_owned());
     }
-    passes(cargo().args(["deny", "check"]))
+    passes(&mut cargo_with("deny check"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, before, slowest};
+    use super::{before, slowest, took};
 
     #[test]
     fn counts_are_read_from_a_runners_closing_line() {
@@ -383,11 +416,16 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_steps_come_first() {
-        let ended = ["a", "b", "c", "d", "e", "f"]
-            .iter()
-            .zip([3, 1, 9, 4, 0, 5]);
-        let ended: Vec<_> = ended.map(|(name, s)| (*name, Step::Passed, s)).collect();
-        assert_eq!(slowest(&ended), "c 9 s, f 5 s, d 4 s, a 3 s, b 1 s");
+    fn what_took_longest_comes_first() {
+        let lines = [
+            "test a::b - with words ... ok <0.250s>",
+            "test slow ... ok <12.061s>",
+            "test quick ... ok <0.001s>",
+            "test untold ... ok",
+            "test failed ... FAILED <3.000s>",
+        ];
+        let told: Vec<_> = lines.iter().filter_map(|line| took(line)).collect();
+        let by_time = told.iter().map(|(name, seconds)| (*seconds, *name));
+        assert_eq!(slowest(by_time, 2), "slow 12.1 s, a::b - with words 0.2 s");
     }
 }

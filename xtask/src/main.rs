@@ -12,6 +12,7 @@
 mod bench;
 mod ci;
 mod conformance;
+mod fuzz;
 mod golden;
 mod run;
 mod sanitize;
@@ -37,7 +38,7 @@ enum Command {
     Conformance(conformance::Options),
     /// Runs golden cases: inputs with the answers they must have.
     Golden(golden::Options),
-    /// Checks what the compiler does not: purity, rooms of adapters, forbidden words.
+    /// Checks what the compiler does not: purity, files that must be there, cycles of modules.
     Tidy(tidy::Options),
     /// Runs a benchmark and prints what ours takes beside its peers.
     Bench(bench::Options),
@@ -47,8 +48,13 @@ enum Command {
     Stores(stores::Options),
     /// Runs the tests of what is unsafe, or C, under the address sanitizer and under Miri.
     Sanitize(sanitize::Options),
+    /// Runs the fuzz targets.
+    Fuzz(fuzz::Options),
     /// Runs everything that must pass.
     Ci(ci::Options),
+    /// How `ci` has cargo run each program of tests.
+    #[command(hide = true)]
+    Timed(ci::Timed),
 }
 
 /// How a command ended.
@@ -70,7 +76,9 @@ fn main() -> ExitCode {
         Command::Soak(options) => soak::run(&options),
         Command::Stores(options) => stores::run(&options),
         Command::Sanitize(options) => sanitize::run(&options),
+        Command::Fuzz(options) => fuzz::run(&options),
         Command::Ci(options) => ci::run(&options),
+        Command::Timed(options) => ci::timed(&options),
     };
     match ended {
         Ended::Well => ExitCode::SUCCESS,

@@ -26,6 +26,13 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// `cargo` with these arguments, none of which holds a space.
+pub(crate) fn cargo_with(arguments: &str) -> Command {
+    let mut command = cargo();
+    command.args(arguments.split(' '));
+    command
+}
+
 /// What a command prints, or why there is nothing: its error output where it failed.
 pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let done = command

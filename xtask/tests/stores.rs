@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Trial};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -21,38 +21,38 @@ const SWITCH: &str = "SHELFWARD_TEST_STORES";
 
 fn main() {
     let asked = std::env::var_os(SWITCH).is_some();
-    let tests: [(&str, fn()); 7] = [
-        ("up_twice_is_one_server", up_twice_is_one_server),
-        (
+    let trial = |name: &str, test: fn(&Place)| {
+        let run = move || {
+            test(&Place::new());
+            Ok(())
+        };
+        Trial::test(name, run).with_ignored_flag(!asked)
+    };
+    let trials = vec![
+        trial("up_twice_is_one_server", up_twice_is_one_server),
+        trial(
             "names_are_servers_of_their_own",
             names_are_servers_of_their_own,
         ),
-        (
+        trial(
             "a_killed_server_is_cleared_away",
             a_killed_server_is_cleared_away,
         ),
-        (
+        trial(
             "what_was_committed_outlives_a_kill",
             what_was_committed_outlives_a_kill,
         ),
-        (
+        trial(
             "a_killed_caller_leaves_no_server",
             a_killed_caller_leaves_no_server,
         ),
-        (
+        trial(
             "a_killed_guard_is_made_up_for",
             a_killed_guard_is_made_up_for,
         ),
-        ("without_a_wheel_it_says_so", without_a_wheel_it_says_so),
+        trial("without_a_wheel_it_says_so", without_a_wheel_it_says_so),
     ];
-    let trials = tests.map(|(name, test)| {
-        let run = move || {
-            test();
-            Ok::<(), Failed>(())
-        };
-        Trial::test(name, run).with_ignored_flag(!asked)
-    });
-    libtest_mimic::run(&Arguments::from_args(), trials.into()).exit();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
 /// A temporary folder in which the command works.
@@ -93,10 +93,6 @@ impl Place {
         serde_json::from_str(&printed).unwrap()
     }
 
-    fn status(&self) -> Value {
-        serde_json::from_str(&self.prints(&["status", "--json"])).unwrap()
-    }
-
     fn is_empty(&self) -> bool {
         fs::read_dir(self.0.path()).unwrap().next().is_none()
     }
@@ -119,27 +115,24 @@ fn text<'a>(server: &'a Value, field: &str) -> &'a str {
     server[field].as_str().unwrap()
 }
 
-fn pid(server: &Value) -> i32 {
-    i32::try_from(server["pid"].as_i64().unwrap()).unwrap()
-}
-
-fn kill(pid: i32) {
+fn kill(server: &Value, field: &str) {
+    let pid = server[field].as_i64().unwrap().try_into().unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
 }
 
 fn runs(server: &Value) -> bool {
-    let command = fs::read(format!("/proc/{}/cmdline", pid(server))).unwrap_or_default();
+    let command = fs::read(format!("/proc/{}/cmdline", server["pid"])).unwrap_or_default();
     String::from_utf8_lossy(&command).contains(text(server, "data"))
 }
 
+/// Long, since the tests beside this one hold the lock of the checkout while they start a server.
+const DEADLINE: Duration = Duration::from_secs(180);
+
 #[track_caller]
-fn soon(what: &str, holds: impl Fn() -> bool) {
+fn soon(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(
-            begun.elapsed() < Duration::from_secs(20),
-            "not in time: {what}"
-        );
+        assert!(begun.elapsed() < DEADLINE, "not in time: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -149,25 +142,20 @@ fn program(server: &Value, name: &str) -> Command {
     let mut words: Vec<String> = serde_json::from_value(server["run_as"].clone()).unwrap();
     words.push(format!("{}/{name}", text(server, "bin")));
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).current_dir("/");
+    command
+        .args(&words[1..])
+        .current_dir("/")
+        .stdin(Stdio::null());
     command
 }
 
 /// What a statement answers.
 fn ask(server: &Value, statement: &str) -> Result<String, String> {
     let mut psql = program(server, "psql");
-    psql.args([
-        "-X",
-        "-q",
-        "-t",
-        "-A",
-        "-w",
-        "-d",
-        text(server, "url"),
-        "-c",
-        statement,
-    ]);
-    let done = psql.output().unwrap();
+    let done = psql
+        .args(["-XqtAw", "-d", text(server, "url"), "-c", statement])
+        .output()
+        .unwrap();
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     if done.status.success() {
         Ok(said(&done.stdout))
@@ -176,26 +164,24 @@ fn ask(server: &Value, statement: &str) -> Result<String, String> {
     }
 }
 
-fn up_twice_is_one_server() {
-    let place = Place::new();
+fn up_twice_is_one_server(place: &Place) {
     let server = place.up("one");
-    assert_eq!(
-        ask(&server, "select current_user || current_database()").unwrap(),
-        "shelfwardshelfward"
-    );
     ask(&server, "create extension vector").unwrap();
-    assert_eq!(
-        ask(&server, "select '[3,4]'::vector <-> '[0,0]'").unwrap(),
-        "5"
-    );
-    assert_eq!(ask(&server, "show listen_addresses").unwrap(), "127.0.0.1");
-    assert_eq!(ask(&server, "show server_encoding").unwrap(), "UTF8");
-    let said = ask(
-        &server,
-        "select rolsuper from pg_roles where rolname = current_user",
-    );
-    assert_eq!(said.unwrap(), "t");
-
+    for (question, answer) in [
+        (
+            "select current_user || current_database()",
+            "shelfwardshelfward",
+        ),
+        ("select '[3,4]'::vector <-> '[0,0]'", "5"),
+        ("show listen_addresses", "127.0.0.1"),
+        ("show server_encoding", "UTF8"),
+        (
+            "select rolsuper from pg_roles where rolname = current_user",
+            "t",
+        ),
+    ] {
+        assert_eq!(ask(&server, question).unwrap(), answer);
+    }
     assert_eq!(place.up("one"), server);
     let variable = place.prints(&["up", "postgres", "--name", "one"]);
     assert_eq!(variable, format!("DATABASE_URL={}\n", text(&server, "url")));
@@ -203,16 +189,19 @@ fn up_twice_is_one_server() {
     let password = text(&server, "url").split([':', '@']).nth(2).unwrap();
     for arguments in [&["status"][..], &["status", "--json"]] {
         let printed = place.prints(arguments);
-        assert!(printed.contains(&pid(&server).to_string()), "{printed}");
+        assert!(printed.contains(&server["pid"].to_string()), "{printed}");
         assert!(!printed.contains(password), "a password is printed");
     }
-    let other = text(&server, "url").replace(password, "wrong");
+    // Whoever may go through the folder reads no password.
+    let folder = Path::new(text(&server, "data")).ancestors().nth(2).unwrap();
+    let record = fs::metadata(folder.join("server.json")).unwrap();
+    assert_eq!(record.permissions().mode() & 0o777, 0o600);
     let mut wrong = server.clone();
-    wrong["url"] = other.into();
+    wrong["url"] = text(&server, "url").replace(password, "wrong").into();
+    let refused = ask(&wrong, "select 1").unwrap_err();
     assert!(
-        ask(&wrong, "select 1")
-            .unwrap_err()
-            .contains("password authentication failed")
+        refused.contains("password authentication failed"),
+        "{refused}"
     );
 
     place.down();
@@ -221,8 +210,7 @@ fn up_twice_is_one_server() {
     place.down();
 }
 
-fn names_are_servers_of_their_own() {
-    let place = Place::new();
+fn names_are_servers_of_their_own(place: &Place) {
     let (one, other) = std::thread::scope(|scope| {
         let one = scope.spawn(|| place.up("one"));
         let other = scope.spawn(|| place.up("other"));
@@ -231,6 +219,14 @@ fn names_are_servers_of_their_own() {
     for field in ["url", "pid", "port", "data"] {
         assert_ne!(one[field], other[field], "{field}");
     }
+    let password = |server: &Value| {
+        text(server, "url")
+            .split([':', '@'])
+            .nth(2)
+            .unwrap()
+            .to_owned()
+    };
+    assert_ne!(password(&one), password(&other));
     ask(&one, "create table mark (number int)").unwrap();
     assert!(ask(&other, "select * from mark").is_err());
     place.prints(&["down", "postgres", "--name", "one"]);
@@ -240,69 +236,55 @@ fn names_are_servers_of_their_own() {
     assert!(!runs(&other));
 }
 
-fn a_killed_server_is_cleared_away() {
-    let place = Place::new();
+fn a_killed_server_is_cleared_away(place: &Place) {
     let killed = place.up("one");
-    kill(pid(&killed));
+    kill(&killed, "pid");
     soon("it ends", || !runs(&killed));
-    assert_eq!(place.status()[0]["running"], false);
+    assert!(place.prints(&["status"]).contains("has ended"));
     let anew = place.up("one");
     assert_ne!(anew["url"], killed["url"]);
     assert_eq!(ask(&anew, "select 1").unwrap(), "1");
-    kill(pid(&anew));
+    kill(&anew, "pid");
     soon("it ends", || !runs(&anew));
     place.down();
     let segments = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     for server in [&killed, &anew] {
-        let maker = pid(server).to_string();
-        let left = segments
-            .lines()
-            .any(|line| line.split_whitespace().nth(4) == Some(&maker));
+        let maker = server["pid"].to_string();
+        let mut segments = segments.lines();
+        let left = segments.any(|line| line.split_whitespace().nth(4) == Some(&maker));
         assert!(!left, "shared memory is left behind");
     }
 }
 
 /// What the tests of faults do: kill a server of their own, and start it again.
-fn what_was_committed_outlives_a_kill() {
-    let place = Place::new();
+fn what_was_committed_outlives_a_kill(place: &Place) {
     let server = place.up("one");
     ask(&server, "create table mark (number int)").unwrap();
     ask(&server, "insert into mark select generate_series(1, 1000)").unwrap();
-    kill(pid(&server));
+    kill(&server, "pid");
     soon("it ends", || !runs(&server));
     // While nobody has waited for the killed process, its id counts as one that runs.
     fs::remove_file(Path::new(text(&server, "data")).join("postmaster.pid")).unwrap();
-    let mut again = start_again(&server);
+    let mut postgres = program(&server, "postgres");
+    postgres
+        .args(["-D", text(&server, "data")])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut again = postgres.spawn().unwrap();
+    soon("it starts again", || {
+        // Again and again while processes of the killed one end.
+        if again.try_wait().unwrap().is_some() {
+            again = postgres.spawn().unwrap();
+        }
+        ask(&server, "select 1").is_ok()
+    });
     assert_eq!(ask(&server, "select count(*) from mark").unwrap(), "1000");
-    let status = place.status();
+    let status: Value = serde_json::from_str(&place.prints(&["status", "--json"])).unwrap();
     assert_eq!(status[0]["running"], true);
     assert_eq!(status[0]["pid"], again.id());
     let waits = std::thread::spawn(move || again.wait().unwrap());
     place.down();
     waits.join().unwrap();
-}
-
-/// Starts a server on the same data, again and again while processes of the killed one end.
-fn start_again(server: &Value) -> Child {
-    let mut postgres = program(server, "postgres");
-    postgres.args(["-D", text(server, "data")]);
-    postgres
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let begun = Instant::now();
-    let mut child = postgres.spawn().unwrap();
-    while ask(server, "select 1").is_err() {
-        assert!(
-            begun.elapsed() < Duration::from_secs(20),
-            "it does not start again"
-        );
-        if child.try_wait().unwrap().is_some() {
-            child = postgres.spawn().unwrap();
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    child
 }
 
 /// A caller that stays, and the server that it printed.
@@ -322,28 +304,27 @@ fn guarded(place: &Place) -> (Child, Value) {
     (caller, server)
 }
 
-fn a_killed_caller_leaves_no_server() {
-    let place = Place::new();
-    let (mut caller, server) = guarded(&place);
+fn a_killed_caller_leaves_no_server(place: &Place) {
+    let (mut caller, server) = guarded(place);
     // Another of this name would be ended with it.
     let second = place.run(&["up", "postgres", "--until-stdin-closes"]);
     assert_eq!(second.status.code(), Some(1));
+    assert!(runs(&server), "the second has ended the first");
     caller.kill().unwrap();
     caller.wait().unwrap();
     soon("nothing is left", || place.is_empty());
     assert!(!runs(&server));
 
-    let (mut caller, server) = guarded(&place);
+    let (mut caller, server) = guarded(place);
     drop(caller.stdin.take());
     assert!(caller.wait().unwrap().success());
     assert!(place.is_empty(), "something is left behind");
     assert!(!runs(&server));
 }
 
-fn a_killed_guard_is_made_up_for() {
-    let place = Place::new();
-    let (mut caller, server) = guarded(&place);
-    kill(i32::try_from(server["guard"].as_i64().unwrap()).unwrap());
+fn a_killed_guard_is_made_up_for(place: &Place) {
+    let (mut caller, server) = guarded(place);
+    kill(&server, "guard");
     assert!(!caller.wait().unwrap().success());
     assert!(runs(&server), "nobody could end it");
     let other = place.up("other");
@@ -352,13 +333,14 @@ fn a_killed_guard_is_made_up_for() {
     place.down();
 }
 
-fn without_a_wheel_it_says_so() {
-    let place = Place::new();
+fn without_a_wheel_it_says_so(place: &Place) {
     let empty = tempfile::tempdir().unwrap();
     let mut up = place.command(&["up", "postgres"]);
-    up.env("CARGO_TARGET_DIR", empty.path())
-        .env("PIP_NO_INDEX", "1");
-    let done = up.output().unwrap();
+    let done = up
+        .env("CARGO_TARGET_DIR", empty.path())
+        .env("PIP_NO_INDEX", "1")
+        .output()
+        .unwrap();
     let notes = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(2), "{notes}");
     assert!(

@@ -1,4 +1,4 @@
-use crate::index::graph::Shape;
+use crate::index::graph::GraphParams;
 
 /// What a [`HnswStore`](crate::HnswStore) does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,16 +16,14 @@ pub struct HnswOptions {
     /// A collection of fewer records has no graph: each search looks at every record. 1 or more.
     /// Default 200,000.
     pub graph_from: usize,
-    /// The share of a graph's nodes that may stand for no record any more before it is built anew:
-    /// 0.05 to 0.9. Default 0.3.
+    /// The share of a graph's nodes that may be dead before it is rebuilt: 0.05 to 0.9. Default 0.3.
     pub rebuild_share: f64,
     /// And at least so many of them. Default 2,000.
     pub rebuild_from: usize,
-    /// Whether exact searches look at every vector rounded to 8 bits first. Their answers are the
-    /// same. Default `true`.
+    /// Whether exact searches read every vector rounded to 8 bits first. Their answers are the same. Default `true`.
     pub quantized: bool,
-    /// Whether a write waits until it is on the disk, and so survives a power cut. Without it, a
-    /// write survives the end of the process, and no more. Default `true`.
+    /// Whether a write is synced to the disk before it returns, and so survives a power cut. Without
+    /// it, a write survives the end of the process, and no more. Default `true`.
     pub sync: bool,
     /// A log of so many bytes is folded into a new snapshot, once it is as long as the snapshot.
     /// Default 64 MiB.
@@ -122,9 +120,9 @@ impl HnswOptions {
         with_ef_search: ef_search usize;
         /// Sets how many records a collection with a graph has at least.
         with_graph_from: graph_from usize;
-        /// Sets the share of dead nodes from which a graph is built anew.
+        /// Sets the share of dead nodes from which a graph is rebuilt.
         with_rebuild_share: rebuild_share f64;
-        /// Sets the number of dead nodes from which a graph is built anew.
+        /// Sets the number of dead nodes from which a graph is rebuilt.
         with_rebuild_from: rebuild_from usize;
         /// Switches the look at rounded vectors on or off.
         with_quantized: quantized bool;
@@ -166,8 +164,8 @@ impl HnswOptions {
         }
     }
 
-    pub(crate) fn shape(&self, dimensions: usize) -> Shape {
-        Shape {
+    pub(crate) fn graph_params(&self, dimensions: usize) -> GraphParams {
+        GraphParams {
             m: self.m,
             ef_construction: self.ef_construction,
             dimensions,

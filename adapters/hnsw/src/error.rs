@@ -1,4 +1,4 @@
-//! What goes wrong with files, and how it is told: by kind, never with a path.
+//! Errors of files and their conversion to `StoreError`: by kind, never with a path.
 
 use std::fmt;
 use std::io;
@@ -22,12 +22,17 @@ pub(crate) enum FileError {
     Locked,
     /// The folder or a file in it was replaced or taken away since it was opened.
     Replaced,
-    /// An earlier write failed half way and could not be taken back.
+    /// An earlier write to the log failed half way and could not be taken back, so it takes no more.
     Broken,
+    /// A change ended in the middle, so what is in memory is not what was written.
+    HalfApplied,
 }
 
 const REPLACED: &str = "the folder or a file in it was replaced by another or taken away since it was \
     opened; close every handle on it, and open it again";
+
+const HALF_APPLIED: &str = "an earlier write panicked in the middle of its change, so what is in memory is \
+    not what was written; open the collection again, or create it again where it is in memory alone";
 
 pub(crate) type FileResult<T> = Result<T, FileError>;
 
@@ -63,11 +68,16 @@ impl FileError {
             }
             Self::Locked => ErrorKind::InUse,
             Self::Replaced => ErrorKind::Invalid(REPLACED.to_owned()),
+            Self::HalfApplied => ErrorKind::Invalid(HALF_APPLIED.to_owned()),
         };
         let error = StoreError::new(operation, kind);
         match self {
-            Self::Io(_) | Self::TooManyFiles | Self::Broken | Self::Locked => error.because(self),
-            Self::Corrupt(_) | Self::Newer | Self::Foreign | Self::Replaced => error,
+            Self::Io(_) | Self::TooManyFiles | Self::Locked => error.because(self),
+            // It ends a call before it does anything.
+            Self::Broken => error.because(self).nothing_done(),
+            Self::Corrupt(_) | Self::Newer | Self::Foreign | Self::Replaced | Self::HalfApplied => {
+                error
+            }
         }
     }
 }
@@ -77,7 +87,7 @@ impl fmt::Display for FileError {
         match self {
             Self::Io(kind) => write!(f, "a file of the store: {kind}"),
             Self::TooManyFiles => f.write_str(
-                "too many open files; let collections go that are not in use, or raise the limit of \
+                "too many open files; let collection_names go that are not in use, or raise the limit of \
                  open files",
             ),
             Self::Corrupt(what) => f.write_str(what),
@@ -88,11 +98,18 @@ impl fmt::Display for FileError {
             Self::Broken => f.write_str(
                 "an earlier write to the log failed and could not be taken back; open the store again",
             ),
+            Self::HalfApplied => f.write_str(HALF_APPLIED),
         }
     }
 }
 
 impl std::error::Error for FileError {}
+
+/// The error of a call on a handle that was closed.
+pub(crate) fn closed(operation: Operation) -> StoreError {
+    let invalid = "this handle of the store was closed".to_owned();
+    StoreError::new(operation, ErrorKind::Invalid(invalid))
+}
 
 #[cfg(test)]
 mod tests {
@@ -120,5 +137,11 @@ mod tests {
             matches!(no_folder.kind(), ErrorKind::Invalid(_)),
             "{no_folder}"
         );
+    }
+
+    #[test]
+    fn a_log_that_takes_no_more_writes_says_that_nothing_was_done() {
+        let error = FileError::Broken.during(Operation::Upsert);
+        assert!(error.changed_nothing(), "{error}");
     }
 }

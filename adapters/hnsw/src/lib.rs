@@ -2,19 +2,21 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod answers;
 mod capabilities;
 mod collection;
 mod config;
 mod connect;
 mod error;
 mod files;
-mod home;
 mod index;
-mod job;
+mod jobs;
+mod open_store;
 mod record_mapping;
-mod shelf;
+mod search;
+mod state;
 mod store;
+mod store_dir;
+mod store_handle;
 
 pub use config::{HnswOptions, PlannerCosts};
 pub use connect::connect;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use shelfward_core::{Float, Key, List, Metadata, MetadataKey, Record, Scalar, Text, Value};
 
 use crate::error::{FileError, FileResult};
-use crate::files::bytes::{Put, Take};
+use crate::files::codec::{Decoder, Encode};
 
 const BAD: FileError = FileError::Corrupt("a record is not one");
 
-pub(crate) fn put_key(out: &mut Vec<u8>, key: &Key) {
+pub(crate) fn encode_key(out: &mut Vec<u8>, key: &Key) {
     match &key.partition {
         Some(partition) => {
             out.put_u8(1);
@@ -21,20 +21,20 @@ pub(crate) fn put_key(out: &mut Vec<u8>, key: &Key) {
     out.put_bytes(key.id.as_str().as_bytes());
 }
 
-pub(crate) fn take_key(from: &mut Take<'_>) -> FileResult<Key> {
+pub(crate) fn decode_key(from: &mut Decoder<'_>) -> FileResult<Key> {
     Ok(match from.u8()? {
-        0 => Key::new(take_text(from)?),
-        1 => Key::within(take_text(from)?, take_text(from)?),
+        0 => Key::new(decode_text(from)?),
+        1 => Key::within(decode_text(from)?, decode_text(from)?),
         _ => return Err(BAD),
     })
 }
 
-fn take_text(from: &mut Take<'_>) -> FileResult<Text> {
+fn decode_text(from: &mut Decoder<'_>) -> FileResult<Text> {
     Text::new(from.text()?).map_err(|_| BAD)
 }
 
-/// The parts of a record as they are held; its words only where they are not those of its text.
-pub(crate) struct Parts<'a> {
+/// A borrowed record; its words only where they are not those of its text.
+pub(crate) struct RecordRef<'a> {
     pub(crate) key: &'a Key,
     pub(crate) vector: &'a [f32],
     pub(crate) text: Option<&'a str>,
@@ -42,8 +42,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) metadata: &'a Metadata,
 }
 
-pub(crate) fn put_record(out: &mut Vec<u8>, record: &Parts<'_>) {
-    put_key(out, record.key);
+pub(crate) fn encode_record(out: &mut Vec<u8>, record: &RecordRef<'_>) {
+    encode_key(out, record.key);
     out.put_length(record.vector.len());
     for number in record.vector {
         out.put_u32(number.to_bits());
@@ -65,12 +65,12 @@ pub(crate) fn put_record(out: &mut Vec<u8>, record: &Parts<'_>) {
         }
         None => out.put_u8(0),
     }
-    put_metadata(out, record.metadata);
+    encode_metadata(out, record.metadata);
 }
 
 /// A record and whether its words came with it; those of others are still to be made of the text.
-pub(crate) fn take_record(from: &mut Take<'_>) -> FileResult<(Record, bool)> {
-    let key = take_key(from)?;
+pub(crate) fn decode_record(from: &mut Decoder<'_>) -> FileResult<(Record, bool)> {
+    let key = decode_key(from)?;
     let width = from.length(4)?;
     let vector: Vec<f32> = (0..width)
         .map(|_| from.u32().map(f32::from_bits))
@@ -89,42 +89,42 @@ pub(crate) fn take_record(from: &mut Take<'_>) -> FileResult<(Record, bool)> {
     if with_words {
         let words = from.length(1)?;
         record.words = (0..words)
-            .map(|_| take_text(from))
+            .map(|_| decode_text(from))
             .collect::<FileResult<_>>()?;
     }
-    record.metadata = Arc::new(take_metadata(from)?);
+    record.metadata = Arc::new(decode_metadata(from)?);
     Ok((record, with_words))
 }
 
-pub(crate) fn put_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
+pub(crate) fn encode_metadata(out: &mut Vec<u8>, metadata: &Metadata) {
     out.put_length(metadata.len());
     for (key, value) in metadata.iter() {
         out.put_bytes(key.as_str().as_bytes());
         match value {
-            Value::Scalar(scalar) => put_scalar(out, scalar),
+            Value::Scalar(scalar) => encode_scalar(out, scalar),
             Value::List(list) => {
                 out.put_u8(LIST);
                 out.put_length(list.members().len());
                 for member in list.members() {
-                    put_scalar(out, member);
+                    encode_scalar(out, member);
                 }
             }
         }
     }
 }
 
-pub(crate) fn take_metadata(from: &mut Take<'_>) -> FileResult<Metadata> {
+pub(crate) fn decode_metadata(from: &mut Decoder<'_>) -> FileResult<Metadata> {
     let mut metadata = Metadata::new();
     for _ in 0..from.length(2)? {
         let key = MetadataKey::stored(from.text()?).map_err(|_| BAD)?;
         let value = match from.u8()? {
             LIST => {
                 let members = (0..from.length(1)?)
-                    .map(|_| from.u8().and_then(|kind| take_scalar(kind, from)))
+                    .map(|_| from.u8().and_then(|kind| decode_scalar(kind, from)))
                     .collect::<FileResult<_>>()?;
                 Value::List(List::new(members).map_err(|_| BAD)?)
             }
-            kind => Value::Scalar(take_scalar(kind, from)?),
+            kind => Value::Scalar(decode_scalar(kind, from)?),
         };
         metadata.insert(key, value);
     }
@@ -138,7 +138,7 @@ const FLOAT: u8 = 3;
 const TEXT: u8 = 4;
 const LIST: u8 = 5;
 
-fn put_scalar(out: &mut Vec<u8>, scalar: &Scalar) {
+fn encode_scalar(out: &mut Vec<u8>, scalar: &Scalar) {
     match scalar {
         Scalar::Bool(false) => out.put_u8(FALSE),
         Scalar::Bool(true) => out.put_u8(TRUE),
@@ -157,13 +157,13 @@ fn put_scalar(out: &mut Vec<u8>, scalar: &Scalar) {
     }
 }
 
-fn take_scalar(kind: u8, from: &mut Take<'_>) -> FileResult<Scalar> {
+fn decode_scalar(kind: u8, from: &mut Decoder<'_>) -> FileResult<Scalar> {
     Ok(match kind {
         FALSE => Scalar::Bool(false),
         TRUE => Scalar::Bool(true),
         INTEGER => Scalar::Integer(from.u64()?.cast_signed()),
         FLOAT => Scalar::Float(Float::new(f64::from_bits(from.u64()?)).map_err(|_| BAD)?),
-        TEXT => Scalar::Text(take_text(from)?),
+        TEXT => Scalar::Text(decode_text(from)?),
         _ => return Err(BAD),
     })
 }
@@ -192,17 +192,17 @@ mod tests {
             .with_metadata(metadata);
         for words in [None, Some(vec![]), Some(vec![Text::new("word").unwrap()])] {
             let mut bytes = Vec::new();
-            let parts = Parts {
+            let parts = RecordRef {
                 key: &record.key,
                 vector: &record.vector,
                 text: record.text.as_deref(),
                 words: words.as_deref(),
                 metadata: &record.metadata,
             };
-            put_record(&mut bytes, &parts);
+            encode_record(&mut bytes, &parts);
             record.words = words.clone().unwrap_or_default().into();
-            let mut take = Take::new(&bytes);
-            let (back, with_words) = take_record(&mut take).unwrap();
+            let mut take = Decoder::new(&bytes);
+            let (back, with_words) = decode_record(&mut take).unwrap();
             assert!(take.is_empty());
             assert_eq!(with_words, words.is_some());
             assert!(back == record);
@@ -214,7 +214,10 @@ mod tests {
             let bits = |v: &[f32]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&back.vector), bits(&record.vector));
             for cut in 0..bytes.len() {
-                assert!(take_record(&mut Take::new(&bytes[..cut])).is_err(), "{cut}");
+                assert!(
+                    decode_record(&mut Decoder::new(&bytes[..cut])).is_err(),
+                    "{cut}"
+                );
             }
         }
     }

@@ -11,22 +11,22 @@ use shelfward_core::{
 use crate::capabilities::capabilities;
 use crate::collection::HnswCollection;
 use crate::config::HnswOptions;
-use crate::home::Handle;
-use crate::job::blocking;
+use crate::jobs::{CancelToken, blocking};
+use crate::store_handle::StoreHandle;
 
 /// A store on HNSW graphs. A clone is another handle on the same collections, closed by itself; the
-/// last handle that is closed or dropped saves what is kept in a folder.
+/// last handle that is closed or dropped saves a store in a folder.
 pub struct HnswStore {
-    handle: Arc<Handle>,
+    handle: Arc<StoreHandle>,
 }
 
-/// How a collection's graph stands; see [`HnswStore::graph`].
+/// The state of a collection's graph; see [`HnswStore::graph`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GraphReport {
-    /// Nodes, those included that stand for no record any more. 0 where there is no graph.
+    /// Nodes, dead ones included. 0 where there is no graph.
     pub nodes: usize,
-    /// Nodes that stand for no record any more.
+    /// Dead nodes: those that stand for no record any more.
     pub dead: usize,
     /// Records in no node, which each search looks at.
     pub unindexed: u64,
@@ -35,7 +35,7 @@ pub struct GraphReport {
 }
 
 impl HnswStore {
-    /// Opens a store that is kept in a folder, and makes the folder where there is none.
+    /// Opens a store in a folder, and creates the folder where there is none.
     ///
     /// In one process, a folder is opened as often as needed, with equal options each time.
     ///
@@ -43,67 +43,84 @@ impl HnswStore {
     /// Options that contradict each other, a folder that holds something else or what a later version
     /// wrote, one that another process has open, and those of the file system.
     pub fn open(folder: impl AsRef<Path>, options: HnswOptions) -> Result<Self> {
-        let handle = Arc::new(Handle::open(folder.as_ref(), options)?);
+        let handle = Arc::new(StoreHandle::open(folder.as_ref(), options)?);
         Ok(Self { handle })
     }
 
-    /// An empty store of which nothing is kept.
+    /// An empty store in memory.
     pub fn in_memory() -> Self {
         // The defaults contradict nothing.
-        let handle = Handle::in_memory_by_default();
+        let handle = StoreHandle::in_memory_by_default();
         Self {
             handle: Arc::new(handle),
         }
     }
 
-    /// An empty store of which nothing is kept.
+    /// An empty store in memory.
     ///
     /// # Errors
     /// Options that contradict each other.
     pub fn in_memory_with(options: HnswOptions) -> Result<Self> {
-        let handle = Arc::new(Handle::in_memory(options)?);
+        let handle = Arc::new(StoreHandle::in_memory(options)?);
         Ok(Self { handle })
     }
 
-    /// Waits until graphs hold all that was written, and nothing else is left to do in the background.
+    /// Waits until the graphs contain all that was written, and no other maintenance is left to do.
     /// Searches need not wait for it: they answer fully at every moment.
     ///
     /// # Errors
     /// A handle that was closed.
     pub async fn settle(&self) -> Result<()> {
         self.handle.check_open(Operation::Health)?;
-        let home = self.handle.home.clone();
-        blocking(Operation::Health, move |_| {
-            home.settle();
+        let store = self.handle.store.clone();
+        let settling = store.settling.clone();
+        let settled = settling.run(Operation::Health, move |_| {
+            store.settle();
             Ok(())
-        })
-        .await
+        });
+        settled.await
     }
 
-    /// How a collection's graph stands; `None` where there is no such collection.
+    /// The state of a collection's graph; `None` where there is no such collection.
     ///
     /// # Errors
     /// As [`open`](StoreAdapter::open).
     pub async fn graph(&self, name: &CollectionName) -> Result<Option<GraphReport>> {
         self.handle.check_open(Operation::Open)?;
-        let (home, name) = (self.handle.home.clone(), name.clone());
-        blocking(Operation::Open, move |_| {
-            let Some(shelf) = home.open(&name)? else {
+        let (store, name) = (self.handle.store.clone(), name.clone());
+        let catalog = store.catalog.clone();
+        let report = catalog.run(Operation::Open, move |_| {
+            let Some(state) = store.open(&name)? else {
                 return Ok(None);
             };
-            let state = shelf.read();
+            let contents = state.read();
             let mut report = GraphReport {
-                searches: shelf.graph_searches.load(Ordering::Relaxed),
+                searches: state.graph_searches.load(Ordering::Relaxed),
                 ..GraphReport::default()
             };
-            if let Some(index) = &state.index {
+            if let Some(index) = &contents.index {
                 report.nodes = index.nodes.len();
                 report.dead = index.nodes.dead();
-                report.unindexed = state.unindexed.len();
+                report.unindexed = contents.unindexed.len();
             }
             Ok(Some(report))
-        })
-        .await
+        });
+        report.await
+    }
+}
+
+impl HnswStore {
+    async fn catalog<T: Send + 'static>(
+        &self,
+        operation: Operation,
+        work: impl FnOnce(&Arc<StoreHandle>, &CancelToken) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let handle = self.handle.clone();
+        let done = self.handle.store.catalog.run(operation, move |token| {
+            handle.check_open(operation)?;
+            work(&handle, token)
+        });
+        done.await
     }
 }
 
@@ -118,8 +135,8 @@ impl Clone for HnswStore {
 impl fmt::Debug for HnswStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HnswStore")
-            .field("options", self.handle.home.options())
-            .field("durable", &self.handle.home.is_durable())
+            .field("options", self.handle.store.options())
+            .field("durable", &self.handle.store.is_durable())
             .finish_non_exhaustive()
     }
 }
@@ -131,60 +148,49 @@ impl StoreAdapter for HnswStore {
     }
 
     fn capabilities(&self, _: &CollectionSpec) -> Capabilities {
-        let home = &self.handle.home;
-        capabilities(home.options(), home.is_durable())
+        let store = &self.handle.store;
+        capabilities(store.options(), store.is_durable())
     }
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
-        let (handle, spec) = (self.handle.clone(), spec.clone());
-        blocking(Operation::Create, move |stop| {
-            handle.check_open(Operation::Create)?;
-            handle.home.create(&spec, stop)
+        let spec = spec.clone();
+        self.catalog(Operation::Create, move |handle, token| {
+            handle.store.create(&spec, token)
         })
         .await
     }
 
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
-        let (handle, name) = (self.handle.clone(), name.clone());
-        blocking(Operation::Open, move |_| {
-            handle.check_open(Operation::Open)?;
-            let shelf = handle.home.open(&name)?;
-            Ok(shelf.map(|shelf| -> Arc<dyn CollectionAdapter> {
-                Arc::new(HnswCollection::open(shelf, handle.clone()))
+        let name = name.clone();
+        self.catalog(Operation::Open, move |handle, _| {
+            let state = handle.store.open(&name)?;
+            Ok(state.map(|state| -> Arc<dyn CollectionAdapter> {
+                Arc::new(HnswCollection::open(state, handle.clone()))
             }))
         })
         .await
     }
 
     async fn list(&self) -> Result<Vec<CollectionName>> {
-        let handle = self.handle.clone();
-        blocking(Operation::List, move |_| {
-            handle.check_open(Operation::List)?;
-            handle.home.list()
-        })
-        .await
+        self.catalog(Operation::List, |handle, _| handle.store.list())
+            .await
     }
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
-        let (handle, name) = (self.handle.clone(), name.clone());
-        blocking(Operation::DropCollection, move |stop| {
-            handle.check_open(Operation::DropCollection)?;
-            handle.home.drop_collection(&name, stop)
+        let name = name.clone();
+        self.catalog(Operation::DropCollection, move |handle, token| {
+            handle.store.drop_collection(&name, token)
         })
         .await
     }
 
     fn write_locks(&self) -> WriteLocks {
-        self.handle.home.locks.clone()
+        self.handle.store.locks.clone()
     }
 
     async fn health(&self) -> Result<()> {
-        let handle = self.handle.clone();
-        blocking(Operation::Health, move |_| {
-            handle.check_open(Operation::Health)?;
-            handle.home.check_health()
-        })
-        .await
+        self.catalog(Operation::Health, |handle, _| handle.store.check_health())
+            .await
     }
 
     async fn close(&self) -> Result<()> {

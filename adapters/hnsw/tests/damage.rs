@@ -38,13 +38,13 @@ fn read_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 
 /// A store with a snapshot, a graph, and a log of some writes, as a kill leaves it.
 async fn saved() -> Saved {
-    let mut dice = Dice(21);
+    let mut random = rng(21);
     let folder = tempfile::tempdir().unwrap();
     let options = graph_always();
     let store = HnswStore::open(folder.path(), options).unwrap();
     let held = collection(&store, &spec(3, Metric::Dot)).await;
     let records: Vec<_> = (0..120)
-        .map(|n| record(&format!("{n:03}"), &dice.vector(3), "u", n % 10))
+        .map(|n| record(&format!("{n:03}"), &random.vector(3), "u", n % 10))
         .collect();
     held.upsert(&records).await.unwrap();
     store.settle().await.unwrap();
@@ -59,7 +59,7 @@ async fn saved() -> Saved {
             .map(|n| {
                 record(
                     &format!("{:03}", round * 20 + n),
-                    &dice.vector(3),
+                    &random.vector(3),
                     "v",
                     n.into(),
                 )
@@ -138,7 +138,7 @@ async fn opened(folder: &Path) -> Option<(Vec<StoredRecord>, Vec<LegResult>, Vec
 async fn damage(kind: &str, rounds: usize) {
     let saved = saved().await;
     let (path, bytes) = saved.of_kind(kind);
-    let mut dice = Dice(kind.len() as u64 + 77);
+    let mut random = rng(kind.len() as u64 + 77);
     let whole = {
         let folder = tempfile::tempdir().unwrap();
         saved.write_to(folder.path());
@@ -150,11 +150,11 @@ async fn damage(kind: &str, rounds: usize) {
         let mut damaged = bytes.clone();
         let cut = round % 2 == 0;
         if cut {
-            damaged.truncate(dice.below(bytes.len()));
+            damaged.truncate(random.usize(..bytes.len()));
         } else {
-            for _ in 0..=dice.below(3) {
-                let at = dice.below(damaged.len());
-                damaged[at] ^= 1 << dice.below(8);
+            for _ in 0..=random.usize(..3) {
+                let at = random.usize(..damaged.len());
+                damaged[at] ^= 1 << random.usize(..8);
             }
         }
         if damaged == bytes {
@@ -271,4 +271,70 @@ async fn a_collection_that_cannot_be_read_can_be_dropped_and_leaves_the_others()
     assert!(store.drop_collection(&name()).await.unwrap());
     assert_eq!(store.list().await.unwrap(), [other.name]);
     store.create(&spec(3, Metric::Dot)).await.unwrap();
+}
+
+/// Kind, beginning and length of each frame of a log.
+fn frames(log: &[u8]) -> Vec<(u8, usize, usize)> {
+    // Mark 4, kind 1, number 8, length 4, checksum 4.
+    const HEAD: usize = 21;
+    let (mut at, mut frames) = (0, Vec::new());
+    while at < log.len() {
+        let length = u32::from_le_bytes(log[at + 13..at + 17].try_into().unwrap()) as usize;
+        frames.push((log[at + 4], at, HEAD + length));
+        at += HEAD + length;
+    }
+    frames
+}
+
+/// A seal is not waited for: a power cut during the next write may lose it and leave that write whole.
+#[tokio::test]
+async fn a_seal_that_is_lost_takes_no_write_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = HnswStore::open(folder.path(), HnswOptions::default()).unwrap();
+    let held = collection(&store, &spec(2, Metric::Dot)).await;
+    for n in 0..3 {
+        let one = record(&n.to_string(), &[1.0, n as f32], "u", n);
+        held.upsert(&[one]).await.unwrap();
+    }
+    let log = fs::read(folder.path().join("c.1.log")).unwrap();
+    let of_log = frames(&log);
+    let kinds: Vec<u8> = of_log.iter().map(|(kind, ..)| *kind).collect();
+    assert_eq!(kinds, [1, 4, 5, 4, 5, 4, 5]);
+    // Which seal is lost, by what, where the log ends, and how many writes are left.
+    let (whole, last_unsealed, torn) = (log.len(), of_log[6].1, of_log[5].1 + 30);
+    for (seal, filler, end, left) in [
+        (4, 0, last_unsealed, 3),
+        (4, 0xff, last_unsealed, 3),
+        (4, 0, torn, 2),
+        (4, 0, whole, 3),
+        (2, 0, whole, 3),
+        (6, 0, whole, 3),
+    ] {
+        let (_, at, length) = of_log[seal];
+        let mut damaged = log.clone();
+        damaged[at..at + length].fill(filler);
+        damaged.truncate(end);
+        let copy = copied(folder.path());
+        fs::write(copy.path().join("c.1.log"), &damaged).unwrap();
+        // What is written behind it is read, too.
+        for more in 0..2 {
+            let store = HnswStore::open(copy.path(), HnswOptions::default()).unwrap();
+            let held = Store::new(store).open(&name()).await.unwrap();
+            assert_eq!(all(&held).await.len(), left + more, "{seal} {end}");
+            let one = record(&format!("more {more}"), &[1.0, 1.0], "u", 1);
+            held.upsert(&[one]).await.unwrap();
+            let killed = copied(copy.path());
+            let store = HnswStore::open(killed.path(), HnswOptions::default()).unwrap();
+            let held = Store::new(store).open(&name()).await.unwrap();
+            assert_eq!(all(&held).await.len(), left + more + 1, "{seal} {end}");
+        }
+    }
+    // Two writes and the seal between them are more than a power cut takes.
+    let mut damaged = log.clone();
+    damaged[of_log[3].1..of_log[5].1].fill(0);
+    fs::write(folder.path().join("c.1.log"), &damaged).unwrap();
+    let copy = copied(folder.path());
+    let store = HnswStore::open(copy.path(), HnswOptions::default()).unwrap();
+    let refused = Store::new(store).open(&name()).await.map(drop).unwrap_err();
+    assert!(matches!(refused.kind(), ErrorKind::Corrupt(_)), "{refused}");
 }

@@ -91,9 +91,9 @@ async fn two_of_one_name(folder: &Path) -> [Vec<(PathBuf, Vec<u8>)>; 2] {
         let store = HnswStore::open(folder, graph_always()).unwrap();
         let _either = store.drop_collection(&name()).await.unwrap();
         let held = collection(&store, &spec(3, Metric::Dot)).await;
-        let mut dice = Dice(which as u64);
+        let mut random = rng(which as u64);
         let records: Vec<_> = (0..120)
-            .map(|n| record(&format!("{which} {n:03}"), &dice.vector(3), "u", n))
+            .map(|n| record(&format!("{which} {n:03}"), &random.vector(3), "u", n))
             .collect();
         held.upsert(&records).await.unwrap();
         store.settle().await.unwrap();
@@ -176,5 +176,74 @@ async fn a_graph_of_a_dropped_collection_is_not_taken_for_the_new_one() {
     // One was built, and so there was something to save.
     for (path, bytes) in graphs(&old) {
         assert!(fs::read(path).map_or(true, |there| there != bytes));
+    }
+}
+
+#[tokio::test]
+async fn a_log_without_its_snapshot_is_refused_and_not_wiped() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let held = collection(&store, &spec(2, Metric::Dot)).await;
+    held.upsert(&[record("a", &[1.0, 2.0], "u", 1)])
+        .await
+        .unwrap();
+    let copy = copied(folder.path());
+    let lost = fs::read(copy.path().join("c.snapshot")).unwrap();
+    fs::remove_file(copy.path().join("c.snapshot")).unwrap();
+    {
+        let store = open(copy.path());
+        let refused = [
+            store.open(&name()).await.map(drop).unwrap_err(),
+            store.create(&spec(2, Metric::Dot)).await.unwrap_err(),
+        ];
+        for refused in refused {
+            assert!(matches!(refused.kind(), ErrorKind::Corrupt(_)), "{refused}");
+            assert!(refused.to_string().contains("snapshot"), "{refused}");
+        }
+        assert_eq!(store.list().await.unwrap(), [name()]);
+    }
+    // Brought back, it is read with its log.
+    fs::write(copy.path().join("c.snapshot"), &lost).unwrap();
+    {
+        let store = open(copy.path());
+        let held = collection(&store, &spec(2, Metric::Dot)).await;
+        assert_eq!(all(&held).await.len(), 1);
+    }
+    // Whoever drops it says that it is of no more use.
+    fs::remove_file(copy.path().join("c.snapshot")).unwrap();
+    let store = open(copy.path());
+    assert!(store.drop_collection(&name()).await.unwrap());
+    assert!(store.list().await.unwrap().is_empty());
+    let new = collection(&store, &spec(2, Metric::Dot)).await;
+    assert!(all(&new).await.is_empty());
+}
+
+/// The folder after each of the steps that a drop and a creation take.
+#[tokio::test]
+async fn a_drop_or_a_creation_that_was_killed_leaves_a_name_that_can_be_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let held = collection(&store, &spec(2, Metric::Dot)).await;
+    held.upsert(&[record("a", &[1.0, 2.0], "u", 1)])
+        .await
+        .unwrap();
+    for log in [true, false] {
+        let copy = copied(folder.path());
+        let [snapshot, tombstone] =
+            ["c.snapshot", "c.tombstone"].map(|name| copy.path().join(name));
+        fs::rename(&snapshot, &tombstone).unwrap();
+        if !log {
+            fs::remove_file(copy.path().join("c.1.log")).unwrap();
+        }
+        let store = open(copy.path());
+        assert!(store.list().await.unwrap().is_empty());
+        assert!(store.open(&name()).await.unwrap().is_none());
+        let new = collection(&store, &spec(2, Metric::Dot)).await;
+        assert!(all(&new).await.is_empty());
+        assert!(!tombstone.exists());
+        let killed = copied(copy.path());
+        let store = open(killed.path());
+        let new = collection(&store, &spec(2, Metric::Dot)).await;
+        assert!(all(&new).await.is_empty());
     }
 }

@@ -38,10 +38,10 @@ async fn a_graph_of_a_save_that_failed_is_not_taken_for_other_rows() {
     // The log of the second generation cannot be made.
     let in_the_way = folder.path().join("c.2.log");
     fs::create_dir(&in_the_way).unwrap();
-    let mut dice = Dice(1);
+    let mut random = rng(1);
     let mut some = || -> Vec<Record> {
         (0..RECORDS)
-            .map(|n| record(&format!("{n:05}"), &dice.vector(WIDTH), "u", n))
+            .map(|n| record(&format!("{n:05}"), &random.vector(WIDTH), "u", n))
             .collect()
     };
     let first = some();
@@ -65,9 +65,9 @@ async fn a_graph_of_a_save_that_failed_is_not_taken_for_other_rows() {
     let held = collection(&store, &wanted).await;
     store.settle().await.unwrap();
     let mut found = 0;
-    let mut dice = Dice(99);
+    let mut random = rng(99);
     for _ in 0..20 {
-        let query = dice.vector(WIDTH);
+        let query = random.vector(WIDTH);
         let truth = nearest(&last, &query, 10);
         let ids = ids(&held, &query, Filter::everything(), 10).await;
         found += ids.iter().filter(|id| truth.contains(*id)).count();

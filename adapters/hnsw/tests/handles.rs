@@ -4,7 +4,10 @@
 
 mod common;
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::process::{Command, Stdio};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use common::*;
@@ -15,9 +18,9 @@ use shelfward_core::{
 };
 use shelfward_hnsw::{HnswOptions, HnswStore, connect};
 
-fn ten(dice: &mut Dice) -> Vec<Record> {
+fn ten(random: &mut fastrand::Rng) -> Vec<Record> {
     (0..10)
-        .map(|n| record(&n.to_string(), &dice.vector(2), "u", n))
+        .map(|n| record(&n.to_string(), &random.vector(2), "u", n))
         .collect()
 }
 
@@ -32,20 +35,20 @@ async fn handles_of_one_folder_share_it_and_the_last_one_lets_go() {
     assert!(HnswStore::open(&path, other).unwrap_err().is_refusal());
     let in_a = a.ensure(&spec(2, Metric::Dot)).await.unwrap();
     let in_b = b.open(&name()).await.unwrap();
-    in_a.upsert(&ten(&mut Dice(1))).await.unwrap();
+    in_a.upsert(&ten(&mut rng(1))).await.unwrap();
     assert_eq!(
         in_b.count(&Filter::everything()).await.unwrap().exact(),
         Some(10)
     );
     a.close().await.unwrap();
-    assert!(in_a.upsert(&ten(&mut Dice(1))).await.is_err());
+    assert!(in_a.upsert(&ten(&mut rng(1))).await.is_err());
     assert!(in_a.count(&Filter::everything()).await.is_err());
     assert!(a.list().await.is_err() && a.health().await.is_err());
-    in_b.upsert(&ten(&mut Dice(2))).await.unwrap();
+    in_b.upsert(&ten(&mut rng(2))).await.unwrap();
     drop((a, b));
     // The collection keeps the store open.
     assert!(HnswStore::open(&path, other).is_err());
-    in_b.upsert(&ten(&mut Dice(3))).await.unwrap();
+    in_b.upsert(&ten(&mut rng(3))).await.unwrap();
     let before = all(&in_b).await;
     drop(in_b);
     let again = HnswStore::open(&path, other).unwrap();
@@ -69,13 +72,13 @@ async fn a_handle_of_a_dropped_collection_reads_and_writes_nothing_of_the_new_on
         HnswStore::open(folder.path(), HnswOptions::default()).unwrap(),
     ] {
         let old = collection(&store, &spec(2, Metric::Dot)).await;
-        old.upsert(&ten(&mut Dice(1))).await.unwrap();
+        old.upsert(&ten(&mut rng(1))).await.unwrap();
         assert!(store.drop_collection(&name()).await.unwrap());
         assert!(!store.drop_collection(&name()).await.unwrap());
         assert!(store.list().await.unwrap().is_empty());
         let new = collection(&store, &spec(2, Metric::Dot)).await;
         let stale = |kind: &ErrorKind| matches!(kind, ErrorKind::StaleHandle);
-        let written = old.upsert(&ten(&mut Dice(1))).await.unwrap_err();
+        let written = old.upsert(&ten(&mut rng(1))).await.unwrap_err();
         assert!(stale(written.kind()), "{written}");
         let read = old.count(&Filter::everything()).await.unwrap_err();
         assert!(stale(read.kind()), "{read}");
@@ -182,10 +185,10 @@ async fn a_write_that_is_given_up_happened_or_never_does() {
         store.create(&spec(2, Metric::Dot)).await.unwrap();
         StoreAdapter::open(&store, &name()).await.unwrap().unwrap()
     };
-    let mut dice = Dice(9);
+    let mut random = rng(9);
     for round in 0..200_i64 {
         let wide: Vec<Record> = (0..40)
-            .map(|n| record(&n.to_string(), &dice.vector(2), "wide", round))
+            .map(|n| record(&n.to_string(), &random.vector(2), "wide", round))
             .collect();
         let selector = field("unit")
             .is_in(["wide", "narrow"])
@@ -198,12 +201,12 @@ async fn a_write_that_is_given_up_happened_or_never_does() {
             let selector = selector.clone();
             tokio::spawn(async move { bare.replace(&selector, &wide, None).await })
         };
-        for _ in 0..dice.below(4) {
+        for _ in 0..random.usize(..4) {
             tokio::task::yield_now().await;
         }
         given_up.abort();
         let _either = given_up.await;
-        let narrow = [record("0", &dice.vector(2), "narrow", round)];
+        let narrow = [record("0", &random.vector(2), "narrow", round)];
         bare.replace(&selector, &narrow, None).await.unwrap();
         for _ in 0..3 {
             let wide = field("unit").eq("wide").build().unwrap();
@@ -230,9 +233,9 @@ async fn give_up_at_many_moments() {
     let store = HnswStore::open(folder.path(), HnswOptions::default()).unwrap();
     store.create(&spec(32, Metric::Dot)).await.unwrap();
     let bare = StoreAdapter::open(&store, &name()).await.unwrap().unwrap();
-    let mut dice = Dice(3);
+    let mut random = rng(3);
     let records: Vec<Record> = (0..2_000)
-        .map(|n| record(&format!("{n:04}"), &dice.vector(32), "u", n))
+        .map(|n| record(&format!("{n:04}"), &random.vector(32), "u", n))
         .collect();
     let began = Instant::now();
     bare.upsert(&records).await.unwrap();
@@ -268,8 +271,8 @@ async fn readers_and_writers_go_on_during_a_rebuild() {
         .with_ef_construction(200);
     let store = HnswStore::in_memory_with(options).unwrap();
     let collection = collection(&store, &spec(64, Metric::Cosine)).await;
-    let mut dice = Dice(4);
-    let mut vectors: Vec<Vec<f32>> = (0..3_000).map(|_| dice.vector(64)).collect();
+    let mut random = rng(4);
+    let mut vectors: Vec<Vec<f32>> = (0..3_000).map(|_| random.vector(64)).collect();
     let records: Vec<Record> = vectors
         .iter()
         .enumerate()
@@ -280,8 +283,8 @@ async fn readers_and_writers_go_on_during_a_rebuild() {
     let mut answered = 0;
     let mut slowest = Duration::ZERO;
     while store.graph(&name()).await.unwrap().unwrap().nodes == 0 {
-        let at = dice.below(3_000);
-        vectors[at] = dice.vector(64);
+        let at = random.usize(..3_000);
+        vectors[at] = random.vector(64);
         let began = Instant::now();
         collection
             .upsert(&[record(&format!("{at:04}"), &vectors[at], "u", 0)])
@@ -344,11 +347,46 @@ fn it_works_without_a_runtime_of_its_own() {
         let store = HnswStore::in_memory();
         store.create(&spec(2, Metric::Dot)).await.unwrap();
         let opened = StoreAdapter::open(&store, &name()).await.unwrap().unwrap();
-        opened.upsert(&ten(&mut Dice(1))).await.unwrap();
+        opened.upsert(&ten(&mut rng(1))).await.unwrap();
         let leg = Leg::dense([1.0, 0.0], Filter::everything(), 3);
         opened.search(&[leg]).await.unwrap()[0].hits.len()
     });
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut context = Context::from_waker(std::task::Waker::noop());
     let done = future.as_mut().poll(&mut context);
-    assert!(matches!(done, std::task::Poll::Ready(3)));
+    assert!(matches!(done, Poll::Ready(3)));
+}
+
+/// Polls a future once.
+async fn is_pending<F: Future + Unpin>(future: &mut F) -> bool {
+    let poll = |context: &mut Context<'_>| Poll::Ready(Pin::new(&mut *future).poll(context));
+    poll_fn(poll).await.is_pending()
+}
+
+/// A named pipe in the place of a snapshot is a file that takes as long to read as the test likes.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn collections_are_opened_made_and_dropped_while_another_is_being_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = HnswStore::open(folder.path(), HnswOptions::default()).unwrap();
+    let slow = folder.path().join("slow.snapshot");
+    let made = Command::new("mkfifo").arg(&slow).status().unwrap();
+    assert!(made.success());
+    // Opening it for reading takes until somebody opens it for writing.
+    let slow_name = shelfward_core::CollectionName::new("slow").unwrap();
+    let mut loading = store.open(&slow_name);
+    assert!(is_pending(&mut loading).await);
+    let others = async {
+        for _ in 0..3 {
+            let held = collection(&store, &spec(2, Metric::Dot)).await;
+            held.upsert(&ten(&mut rng(1))).await.unwrap();
+            assert_eq!(all(&held).await.len(), 10);
+            assert!(store.drop_collection(&name()).await.unwrap());
+        }
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(60), others).await;
+    let still_loading = is_pending(&mut loading).await;
+    let opened = std::fs::OpenOptions::new().write(true).open(slow).unwrap();
+    drop(opened);
+    assert!(loading.await.is_err(), "an empty snapshot is none");
+    assert!(ended.is_ok() && still_loading);
 }

@@ -20,7 +20,7 @@ const SPEC_WIDTH: u32 = 4;
 const WORDS: [&str; 6] = ["rain", "snow", "sun", "wind", "rainbow", "fog"];
 
 struct History {
-    dice: Dice,
+    random: fastrand::Rng,
     spec: CollectionSpec,
     tested: Collection,
     model: Collection,
@@ -28,29 +28,29 @@ struct History {
 
 impl History {
     fn id(&mut self) -> String {
-        format!("{:03}", self.dice.below(160))
+        format!("{:03}", self.random.usize(..160))
     }
 
     fn unit(&mut self) -> String {
-        format!("u{}", self.dice.below(12))
+        format!("u{}", self.random.usize(..12))
     }
 
     fn records(&mut self, unit: Option<&str>, most: usize) -> Vec<shelfward_core::Record> {
-        (0..=self.dice.below(most))
+        (0..=self.random.usize(..most))
             .map(|_| {
                 let (id, own) = (self.id(), self.unit());
-                let share = i64::try_from(self.dice.below(10)).unwrap();
-                let vector = match self.dice.below(6) {
+                let share = i64::try_from(self.random.usize(..10)).unwrap();
+                let vector = match self.random.usize(..6) {
                     0 => vec![0.5; WIDTH],
-                    _ => self.dice.vector(WIDTH),
+                    _ => self.random.vector(WIDTH),
                 };
                 let mut record = record(&id, &vector, unit.unwrap_or(&own), share);
-                record.text = match self.dice.below(4) {
+                record.text = match self.random.usize(..4) {
                     0 => None,
                     1 => Some("".into()),
                     _ => {
-                        let words: Vec<&str> = (0..self.dice.below(8))
-                            .map(|_| WORDS[self.dice.below(6)])
+                        let words: Vec<&str> = (0..self.random.usize(..8))
+                            .map(|_| WORDS[self.random.usize(..6)])
                             .collect();
                         Some(words.join(" ").into())
                     }
@@ -63,7 +63,7 @@ impl History {
     async fn step(&mut self) {
         let unit = self.unit();
         let of_unit = field("unit").eq(unit.as_str()).build().unwrap();
-        match self.dice.below(12) {
+        match self.random.usize(..12) {
             0..=4 => {
                 let records = self.records(None, 40);
                 self.tested.upsert(&records).await.unwrap();
@@ -97,7 +97,7 @@ impl History {
             10 => {
                 let selector = of_unit.narrow().unwrap();
                 let share = MetadataKey::new("share").unwrap();
-                let patch = match self.dice.below(2) {
+                let patch = match self.random.usize(..2) {
                     0 => MetadataPatch::new().remove(share),
                     _ => MetadataPatch::new().set(share, 99_i64),
                 };
@@ -111,7 +111,7 @@ impl History {
                     self.model.update_metadata(&selector, &patch).await.unwrap()
                 );
             }
-            _ if self.dice.below(8) == 0 => {
+            _ if self.random.usize(..8) == 0 => {
                 let tested = self.tested.delete_all().await.unwrap();
                 assert_eq!(tested, self.model.delete_all().await.unwrap());
             }
@@ -131,11 +131,11 @@ impl History {
         for filter in filters {
             let count = self.tested.count(&filter).await.unwrap();
             assert_eq!(count, self.model.count(&filter).await.unwrap());
-            let prefix = self.dice.below(2) == 0;
+            let prefix = self.random.usize(..2) == 0;
             let words = query_words("rain fog", self.spec.word_rule, prefix).unwrap();
             let lexical = Leg::lexical(words, Match::Any, filter.clone(), 7);
-            let query = self.dice.vector(WIDTH);
-            let dense = Leg::dense(query, filter, 1 + self.dice.below(20));
+            let query = self.random.vector(WIDTH);
+            let dense = Leg::dense(query, filter, 1 + self.random.usize(..20));
             let tested = self.tested.search_both(&dense, &lexical).await.unwrap();
             let model = self.model.search_both(&dense, &lexical).await.unwrap();
             assert_eq!(tested.1, model.1);
@@ -163,16 +163,16 @@ async fn open(
 }
 
 async fn run(seed: u64) {
-    let mut dice = Dice(seed);
-    let metric = [Metric::Cosine, Metric::Dot, Metric::Euclidean][dice.below(3)];
-    let exact = dice.below(3) == 0;
+    let mut random = rng(seed);
+    let metric = [Metric::Cosine, Metric::Dot, Metric::Euclidean][random.usize(..3)];
+    let exact = random.usize(..3) == 0;
     let mut options = graph_always()
         .with_lexical(true)
-        .with_quantized(dice.below(2) == 0);
+        .with_quantized(random.usize(..2) == 0);
     if exact {
         options = options.with_costs(shelfward_hnsw::PlannerCosts::default().with_scan(0.0));
     }
-    if dice.below(2) == 0 {
+    if random.usize(..2) == 0 {
         options = options.with_save_from(2_000);
     }
     let folder = tempfile::tempdir().unwrap();
@@ -180,7 +180,7 @@ async fn run(seed: u64) {
     let (mut store, tested) = open(folder.path(), options, &spec).await;
     let model = Store::new(MemoryStore::new());
     let mut history = History {
-        dice,
+        random,
         model: model.ensure(&spec).await.unwrap(),
         spec,
         tested,
@@ -196,10 +196,10 @@ async fn run(seed: u64) {
                 .unwrap();
             history.model = model.ensure(&history.spec).await.unwrap();
         }
-        match history.dice.below(8) {
+        match history.random.usize(..8) {
             0 => {
                 // Closed, or let go of.
-                if history.dice.below(2) == 0 {
+                if history.random.usize(..2) == 0 {
                     close(&store).await;
                 }
                 let nothing = Store::new(MemoryStore::new())
@@ -230,19 +230,19 @@ async fn a_graph_answers_alike_before_and_after_a_clean_close() {
     for metric in [Metric::Cosine, Metric::Dot, Metric::Euclidean] {
         let folder = tempfile::tempdir().unwrap();
         let spec = spec(8, metric);
-        let mut dice = Dice(5);
+        let mut random = rng(5);
         let (store, collection) = open(folder.path(), graph_always(), &spec).await;
         let records: Vec<_> = (0..1_500)
-            .map(|n| record(&format!("{n:04}"), &dice.vector(8), "u", n % 10))
+            .map(|n| record(&format!("{n:04}"), &random.vector(8), "u", n % 10))
             .collect();
         collection.upsert(&records).await.unwrap();
         store.settle().await.unwrap();
         // Some dead nodes, and some records outside the graph.
         let again: Vec<_> = (0..200)
-            .map(|n| record(&format!("{:04}", n * 3), &dice.vector(8), "v", n % 10))
+            .map(|n| record(&format!("{:04}", n * 3), &random.vector(8), "v", n % 10))
             .collect();
         collection.upsert(&again).await.unwrap();
-        let queries: Vec<Vec<f32>> = (0..50).map(|_| dice.vector(8)).collect();
+        let queries: Vec<Vec<f32>> = (0..50).map(|_| random.vector(8)).collect();
         let answers = async |collection: &Collection| {
             let mut answers = Vec::new();
             for query in &queries {

@@ -30,9 +30,9 @@ fn options() -> HnswOptions {
 
 fn unit_in(round: i64) -> Vec<Record> {
     let unit = format!("u{}", round % UNITS);
-    let mut dice = Dice(round.unsigned_abs());
+    let mut random = rng(round.unsigned_abs());
     (0..PASSAGES)
-        .map(|n| record(&format!("{unit}-{n}"), &dice.vector(WIDTH), &unit, round))
+        .map(|n| record(&format!("{unit}-{n}"), &random.vector(WIDTH), &unit, round))
         .collect()
 }
 
@@ -163,10 +163,10 @@ async fn what_returned_is_there_after_a_kill_at_any_moment() {
         .and_then(|n| n.parse().ok());
     let until = Instant::now() + Duration::from_secs(20);
     let folder = tempfile::tempdir().unwrap();
-    let mut dice = Dice(std::process::id().into());
+    let mut random = rng(std::process::id().into());
     let (mut next, mut done) = (0, 0);
     while kills.map_or(Instant::now() < until, |kills| done < kills) {
-        let after = Duration::from_micros(dice.below(120_000) as u64);
+        let after = Duration::from_micros(random.usize(..120_000) as u64);
         let returned = run_and_kill(folder.path(), next, after);
         next = check(folder.path(), returned).await;
         done += 1;

@@ -13,14 +13,14 @@ use shelfward_core::{Collection, Filter, Metric, Record};
 use shelfward_hnsw::HnswStore;
 
 /// Points in clusters, source by source, so that clusters come one after the other.
-fn clustered(dice: &mut Dice, records: usize, width: usize) -> Vec<Vec<f32>> {
-    let mut centre = dice.vector(width);
+fn clustered(random: &mut fastrand::Rng, records: usize, width: usize) -> Vec<Vec<f32>> {
+    let mut centre = random.vector(width);
     (0..records)
         .map(|n| {
             if n % 40 == 0 {
-                centre = dice.vector(width);
+                centre = random.vector(width);
             }
-            centre.iter().map(|x| x + 0.3 * dice.number()).collect()
+            centre.iter().map(|x| x + 0.3 * random.number()).collect()
         })
         .collect()
 }
@@ -30,7 +30,7 @@ type Held = BTreeMap<String, (Vec<f32>, i64)>;
 async fn write(
     collection: &Collection,
     held: &mut Held,
-    dice: &mut Dice,
+    random: &mut fastrand::Rng,
     numbers: &[usize],
     vectors: &[Vec<f32>],
 ) {
@@ -38,7 +38,7 @@ async fn write(
         .iter()
         .zip(vectors)
         .map(|(n, vector)| {
-            let share = i64::try_from(dice.below(1_000)).unwrap();
+            let share = i64::try_from(random.usize(..1_000)).unwrap();
             held.insert(format!("{n:05}"), (vector.clone(), share));
             record(&format!("{n:05}"), vector, "u", share)
         })
@@ -52,7 +52,7 @@ async fn recall(
     held: &Held,
     metric: Metric,
     below: i64,
-    dice: &mut Dice,
+    random: &mut fastrand::Rng,
 ) -> f64 {
     let filter = if below >= 1_000 {
         Filter::everything()
@@ -63,11 +63,11 @@ async fn recall(
     let width = vectors[0].len();
     let (mut hit, mut wanted) = (0, 0);
     for round in 0..60 {
-        let mut query = vectors[dice.below(vectors.len())].clone();
+        let mut query = vectors[random.usize(..vectors.len())].clone();
         if round % 3 > 0 {
             query
                 .iter_mut()
-                .zip(dice.vector(width))
+                .zip(random.vector(width))
                 .for_each(|(x, y)| *x += 0.2 * y);
         }
         let mut scores: Vec<(f64, &str)> = held
@@ -87,29 +87,29 @@ async fn recall(
 }
 
 async fn recall_of(metric: Metric) {
-    let mut dice = Dice(7);
+    let mut random = rng(7);
     let store = HnswStore::in_memory_with(graph_always()).unwrap();
     let collection = collection(&store, &spec(32, metric)).await;
     let mut held = Held::new();
-    let vectors = clustered(&mut dice, 5_000, 32);
+    let vectors = clustered(&mut random, 5_000, 32);
     for (n, part) in vectors.chunks(500).enumerate() {
         let numbers: Vec<usize> = (n * 500..).take(part.len()).collect();
-        write(&collection, &mut held, &mut dice, &numbers, part).await;
+        write(&collection, &mut held, &mut random, &numbers, part).await;
     }
     store.settle().await.unwrap();
     let report = store.graph(&name()).await.unwrap().unwrap();
     assert_eq!((report.nodes - report.dead, report.unindexed), (5_000, 0));
     // Half of it is replaced, some of it again and again.
     for _ in 0..25 {
-        let from = dice.below(100);
+        let from = random.usize(..100);
         let numbers: Vec<usize> = (0..100).map(|n| (from + n * 50) % 5_000).collect();
-        let vectors = clustered(&mut dice, 100, 32);
-        write(&collection, &mut held, &mut dice, &numbers, &vectors).await;
+        let vectors = clustered(&mut random, 100, 32);
+        write(&collection, &mut held, &mut random, &numbers, &vectors).await;
     }
     store.settle().await.unwrap();
     let before = store.graph(&name()).await.unwrap().unwrap().searches;
     for below in [1_000, 500, 100, 10, 1] {
-        let recall = recall(&collection, &held, metric, below, &mut dice).await;
+        let recall = recall(&collection, &held, metric, below, &mut random).await;
         assert!(recall >= 0.98, "{metric} at {below} of 1000: {recall}");
     }
     let after = store.graph(&name()).await.unwrap().unwrap().searches;
@@ -144,12 +144,12 @@ async fn a_filter_of_few_far_records_is_answered_in_full() {
     ] {
         let store = HnswStore::in_memory_with(options).unwrap();
         let collection = collection(&store, &spec(4, Metric::Cosine)).await;
-        let mut dice = Dice(3);
+        let mut random = rng(3);
         let records: Vec<Record> = (0..1_000)
             .map(|n| {
                 let far = n % 100 == 50;
                 let side = if far { -1.0 } else { 1.0 };
-                let vector: Vec<f32> = dice.vector(4).iter().map(|x| side + 0.1 * x).collect();
+                let vector: Vec<f32> = random.vector(4).iter().map(|x| side + 0.1 * x).collect();
                 record(&format!("{n:04}"), &vector, if far { "b" } else { "a" }, n)
             })
             .collect();
@@ -213,11 +213,11 @@ async fn zero_vectors_and_very_long_ones_have_their_place_where_they_are_legal()
     for metric in [Metric::Dot, Metric::Euclidean] {
         let store = HnswStore::in_memory_with(graph_always()).unwrap();
         let collection = collection(&store, &spec(3, metric)).await;
-        let mut dice = Dice(11);
+        let mut random = rng(11);
         let mut held = Held::new();
         let zeros = vec![vec![0.0; 3]; 60];
         let numbers: Vec<usize> = (0..60).collect();
-        write(&collection, &mut held, &mut dice, &numbers, &zeros).await;
+        write(&collection, &mut held, &mut random, &numbers, &zeros).await;
         store.settle().await.unwrap();
         let query = [0.0, 1.0, 0.0];
         assert_eq!(
@@ -230,10 +230,10 @@ async fn zero_vectors_and_very_long_ones_have_their_place_where_they_are_legal()
         // Each batch is far longer than the one before: first looked at one by one, then given a place.
         for (round, length) in [1.0_f32, 1e3, 1e9, 1e-9].into_iter().enumerate() {
             let vectors: Vec<Vec<f32>> = (0..400)
-                .map(|_| dice.vector(3).iter().map(|x| x * length).collect())
+                .map(|_| random.vector(3).iter().map(|x| x * length).collect())
                 .collect();
             let numbers: Vec<usize> = (1_000 * (round + 1)..).take(400).collect();
-            write(&collection, &mut held, &mut dice, &numbers, &vectors).await;
+            write(&collection, &mut held, &mut random, &numbers, &vectors).await;
             for settled in [false, true] {
                 if settled {
                     store.settle().await.unwrap();
@@ -269,21 +269,21 @@ async fn zero_vectors_and_very_long_ones_have_their_place_where_they_are_legal()
 async fn signed_zeros_do_not_cut_a_graph() {
     let store = HnswStore::in_memory_with(graph_always()).unwrap();
     let collection = collection(&store, &spec(24, Metric::Euclidean)).await;
-    let mut dice = Dice(3);
+    let mut random = rng(3);
     let numbers: Vec<usize> = (0..3_000).collect();
     let vectors: Vec<Vec<f32>> = numbers
         .iter()
         .map(|n| {
             if n % 2 == 1 {
-                return dice.vector(24);
+                return random.vector(24);
             }
-            let mut vector: Vec<f32> = (0..24).map(|_| [0.0, -0.0][dice.below(2)]).collect();
+            let mut vector: Vec<f32> = (0..24).map(|_| [0.0, -0.0][random.usize(..2)]).collect();
             vector[0] = 0.5;
             vector
         })
         .collect();
     let mut held = Held::new();
-    write(&collection, &mut held, &mut dice, &numbers, &vectors).await;
+    write(&collection, &mut held, &mut random, &numbers, &vectors).await;
     store.settle().await.unwrap();
     let report = store.graph(&name()).await.unwrap().unwrap();
     assert_eq!(report.nodes, 1_501);
@@ -294,7 +294,7 @@ async fn signed_zeros_do_not_cut_a_graph() {
     let mut found = 0;
     for _ in 0..50 {
         // Far from the one point, so that all of the nearest are others.
-        let mut query = dice.vector(24);
+        let mut query = random.vector(24);
         query[0] = -1.0;
         let score = |vector: &[f32]| score(Metric::Euclidean, vector, &query);
         let mut truth: Vec<(&String, f64)> = (others.iter())

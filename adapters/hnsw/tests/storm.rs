@@ -5,7 +5,7 @@
 mod common;
 
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::*;
 use shelfward_core::filter::key as field;
@@ -13,22 +13,24 @@ use shelfward_core::{Collection, Filter, Leg, MetadataKey, MetadataPatch, Metric
 use shelfward_hnsw::HnswStore;
 use tokio::runtime::{Builder, Runtime};
 
-const LONG: Duration = Duration::from_millis(1_500);
+const CALLERS: u64 = 40;
+/// What each of them calls.
+const CALLS: usize = 60;
 
-fn some(dice: &mut Dice, first: usize, records: usize) -> Vec<Record> {
+fn some(random: &mut fastrand::Rng, first: usize, records: usize) -> Vec<Record> {
     (first..first + records)
         .map(|n| {
             let unit = if n % 2 == 0 { "a" } else { "b" };
-            record(&n.to_string(), &dice.vector(8), unit, 1)
+            record(&n.to_string(), &random.vector(8), unit, 1)
         })
         .collect()
 }
 
 /// One call of the storm.
-async fn call(store: &HnswStore, held: &Collection, dice: &mut Dice) {
-    let first = dice.below(400);
-    match dice.below(12) {
-        0..=3 => held.upsert(&some(dice, first, 20)).await.unwrap(),
+async fn call(store: &HnswStore, held: &Collection, random: &mut fastrand::Rng) {
+    let first = random.usize(..400);
+    match random.usize(..12) {
+        0..=3 => held.upsert(&some(random, first, 20)).await.unwrap(),
         4 => {
             let keys: Vec<_> = (first..first + 10).map(|n| key(&n.to_string())).collect();
             let _count = held.delete(&keys).await.unwrap();
@@ -39,23 +41,23 @@ async fn call(store: &HnswStore, held: &Collection, dice: &mut Dice) {
             let of_a = field("unit").eq("a").build().unwrap().narrow().unwrap();
             let _count = held.update_metadata(&of_a, &patch).await.unwrap();
         }
-        6 if dice.below(20) == 0 => {
+        6 if random.usize(..20) == 0 => {
             let _count = held.delete_all().await.unwrap();
         }
         7 => {
-            let one = some(dice, first, 1);
-            let patience = Duration::from_micros(dice.roll() % 600);
+            let one = some(random, first, 1);
+            let patience = Duration::from_micros(random.u64(..) % 600);
             if let Ok(written) = tokio::time::timeout(patience, held.upsert(&one)).await {
                 written.unwrap();
             }
         }
-        8 if dice.below(10) == 0 => store.settle().await.unwrap(),
+        8 if random.usize(..10) == 0 => store.settle().await.unwrap(),
         _ => {
             let of_b = field("unit").eq("b").build().unwrap();
-            let leg = Leg::dense(dice.vector(8), of_b.clone(), 20);
+            let leg = Leg::dense(random.vector(8), of_b.clone(), 20);
             let found = held.search(&leg).await.unwrap();
             assert!(found.hits.iter().all(|hit| of_b.matches(&hit.metadata)));
-            let mut ids = ids(held, &dice.vector(8), Filter::everything(), 20).await;
+            let mut ids = ids(held, &random.vector(8), Filter::everything(), 20).await;
             let all = ids.len();
             ids.sort();
             ids.dedup();
@@ -70,14 +72,13 @@ async fn storm() {
     let wanted = spec(8, Metric::Euclidean);
     let store = HnswStore::open(folder.path(), options).unwrap();
     let held = collection(&store, &wanted).await;
-    let until = Instant::now() + LONG;
-    let callers: Vec<_> = (0..40)
+    let callers: Vec<_> = (0..CALLERS)
         .map(|caller| {
             let (store, held) = (store.clone(), held.clone());
             tokio::spawn(async move {
-                let mut dice = Dice(caller + 100);
-                while Instant::now() < until {
-                    call(&store, &held, &mut dice).await;
+                let mut random = rng(caller + 100);
+                for _ in 0..CALLS {
+                    call(&store, &held, &mut random).await;
                 }
             })
         })

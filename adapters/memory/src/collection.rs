@@ -1,108 +1,28 @@
-use std::collections::BTreeSet;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::task::Poll;
 
-use shelfward_core::adapter::{CollectionAdapter, LockScope, WriteLock};
-use shelfward_core::filter::Matcher;
+use shelfward_core::adapter::{CollectionAdapter, LockScope};
 use shelfward_core::{
-    Ask, Capabilities, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Hit, Include, Key,
-    Leg, LegResult, MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced,
-    Result, StoreError, StoredRecord, async_trait,
+    Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
+    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
+    StoreError, StoredRecord, async_trait,
 };
-use shelfward_resident::{Changes, RoaringBitmap, Rows, RowsOptions, Slot, Stop};
+use shelfward_resident::{CancelFlag, MemTable, RoaringBitmap, WriteBatch};
 
-use crate::config::MemoryOptions;
-use crate::store::closed;
+use crate::error::closed;
+use crate::state::{CollectionState, Contents, ContentsGuard};
 
-/// One collection, shared by all its handles.
-pub(crate) struct Shelf {
-    state: RwLock<State>,
-    /// The lock of whoever changes the rows, from the moment it looks at them until it has. Readers do
-    /// not wait for it.
-    writer: WriteLock,
-}
-
-struct State {
-    /// Held by others, too, only while a bulk change is made on a clone.
-    rows: Arc<Rows>,
-    /// Set when the collection is dropped, for handles that outlive it.
-    discarded: bool,
-}
-
-impl Shelf {
-    pub(crate) fn new(spec: CollectionSpec, options: MemoryOptions) -> Self {
-        let mut held = RowsOptions::default();
-        held.lexical = options.lexical;
-        held.quantized = options.quantized;
-        Self {
-            state: RwLock::new(State {
-                rows: Arc::new(Rows::new(Arc::new(spec), held)),
-                discarded: false,
-            }),
-            writer: WriteLock::new(),
-        }
-    }
-
-    // Every change under the lock is made of steps that cannot panic, so a poisoned lock guards
-    // whole rows.
-    fn read(&self) -> RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds the fields that an equal spec declares and this lacks, if what is stored keeps to them.
-    pub(crate) async fn add_fields(&self, asked: &CollectionSpec) -> Result<()> {
-        let refuse = |kind: ErrorKind| StoreError::new(Operation::Create, kind).on(&asked.name);
-        let _guard = self.writer.acquire(LockScope::Collection).await;
-        let rows = self.read().rows.clone();
-        let held = rows.spec();
-        held.check_serves(asked).map_err(|e| refuse(e.into()))?;
-        let lacking: Vec<_> = held.lacking(asked).into_iter().cloned().collect();
-        if lacking.is_empty() {
-            return Ok(());
-        }
-        let spec = CollectionSpec::clone(held).with_fields(lacking);
-        spec.check().map_err(|e| refuse(e.into()))?;
-        for row in rows.slots().iter().filter_map(|slot| rows.row(slot)) {
-            spec.check_metadata(&row.metadata)
-                .map_err(|e| refuse(e.into()))?;
-        }
-        let mut next = Rows::clone(&rows);
-        next.set_spec(Arc::new(spec));
-        // One that was dropped meanwhile stays empty.
-        let mut state = self.write();
-        if !state.discarded {
-            state.rows = Arc::new(next);
-        }
-        Ok(())
-    }
-
-    /// Empties the collection and marks it for the handles that are still there.
-    pub(crate) fn discard(&self) {
-        let old = {
-            let mut state = self.write();
-            state.discarded = true;
-            let empty = Arc::new(state.rows.emptied());
-            std::mem::replace(&mut state.rows, empty)
-        };
-        drop(old);
-    }
-}
-
-/// So many rows are changed between two moments at which the runtime may go on with others.
+/// So many rows are changed between two moments at which the runtime may run other tasks.
 const SLICE: usize = 1_024;
 
 /// A read works within one poll of its future, which is not dropped meanwhile.
-const NEVER: Stop<'static> = Stop::NEVER;
+const NEVER: CancelFlag<'static> = CancelFlag::NEVER;
 
 /// A handle on a collection.
 pub(crate) struct MemoryCollection {
-    shelf: Arc<Shelf>,
+    state: Arc<CollectionState>,
     spec: Arc<CollectionSpec>,
     capabilities: Capabilities,
     store_closed: Arc<AtomicBool>,
@@ -110,13 +30,13 @@ pub(crate) struct MemoryCollection {
 
 impl MemoryCollection {
     pub(crate) fn open(
-        shelf: Arc<Shelf>,
+        state: Arc<CollectionState>,
         capabilities: Capabilities,
         store_closed: Arc<AtomicBool>,
     ) -> Self {
-        let spec = shelf.read().rows.spec().clone();
+        let spec = state.read().rows.spec().clone();
         Self {
-            shelf,
+            state,
             spec,
             capabilities,
             store_closed,
@@ -127,98 +47,65 @@ impl MemoryCollection {
         StoreError::new(operation, kind).on(&self.spec.name)
     }
 
-    fn check_open(&self, operation: Operation, state: &State) -> Result<()> {
+    fn check_open(&self, operation: Operation, contents: &Contents) -> Result<()> {
         if self.store_closed.load(Ordering::SeqCst) {
             return Err(closed(operation).on(&self.spec.name));
         }
-        if state.discarded {
+        if contents.discarded {
             return Err(self.error(operation, ErrorKind::StaleHandle));
         }
-        Ok(())
+        (self.state.check_whole()).map_err(|kind| self.error(operation, kind))
     }
 
-    fn read(&self, operation: Operation) -> Result<RwLockReadGuard<'_, State>> {
-        let state = self.shelf.read();
-        self.check_open(operation, &state)?;
-        Ok(state)
+    fn read(&self, operation: Operation) -> Result<ContentsGuard<'_>> {
+        let contents = self.state.read();
+        self.check_open(operation, &contents)?;
+        Ok(contents)
     }
 
-    fn write(&self, operation: Operation) -> Result<RwLockWriteGuard<'_, State>> {
-        let state = self.shelf.write();
-        self.check_open(operation, &state)?;
-        Ok(state)
+    /// Puts rows in the place of those there are; the old ones are dropped outside of the lock.
+    fn install(&self, operation: Operation, rows: MemTable) -> Result<Arc<MemTable>> {
+        let rows = Arc::new(rows);
+        let mut contents = self.state.write();
+        self.check_open(operation, &contents)?;
+        Ok(std::mem::replace(&mut contents.rows, rows))
     }
 
-    /// One write: `prepare` looks at what there is and says what is to change, or refuses.
+    /// One write: `plan` looks at the rows and answers what is to change, or refuses.
     ///
     /// A few rows are changed in place. Many are changed on a clone that takes their place at the end,
     /// so that readers go on; whoever drops the call before that has changed nothing.
     async fn change<T>(
         &self,
         operation: Operation,
-        prepare: impl FnOnce(&Rows) -> Result<(Changes, T)>,
+        plan: impl FnOnce(&MemTable) -> Result<(WriteBatch, T), ErrorKind>,
     ) -> Result<T> {
-        let _guard = self.shelf.writer.acquire(LockScope::Collection).await;
+        let _guard = self.state.writer.acquire(LockScope::Collection).await;
         let rows = self.read(operation)?.rows.clone();
-        let (changes, answer) = prepare(&rows)?;
-        if !rows.is_bulk(changes.len()) {
+        let (batch, answer) = plan(&rows).map_err(|kind| self.error(operation, kind))?;
+        if !rows.is_bulk(batch.len()) {
             // Or they would be cloned.
             drop(rows);
-            let mut state = self.write(operation)?;
-            Arc::make_mut(&mut state.rows).apply(&changes);
+            let mut contents = self.state.write();
+            self.check_open(operation, &contents)?;
+            Arc::make_mut(&mut contents.rows).apply(&batch);
             return Ok(answer);
         }
         yield_now().await;
-        let mut next = Rows::clone(&rows);
+        let mut next = MemTable::clone(&rows);
         drop(rows);
         yield_now().await;
-        next.remove_all(&changes.removed);
-        for put in changes.put.chunks(SLICE) {
+        next.remove_all(&batch.removed);
+        for put in batch.put.chunks(SLICE) {
             yield_now().await;
             next.put_all(put);
         }
-        for patched in changes.patched.chunks(SLICE) {
+        for patched in batch.patched.chunks(SLICE) {
             yield_now().await;
             next.patch_all(patched);
         }
-        let next = Arc::new(next);
-        let old = std::mem::replace(&mut self.write(operation)?.rows, next);
-        // Outside of the lock.
-        drop(old);
+        self.install(operation, next)?;
         Ok(answer)
-    }
-
-    fn check_records(&self, operation: Operation, rows: &Rows, records: &[Record]) -> Result<()> {
-        rows.check_records(records, &self.spec)
-            .map_err(|e| self.error(operation, e))
-    }
-
-    /// The best of one leg among the rows that its filter matches, or all.
-    fn search_rows(
-        &self,
-        rows: &Rows,
-        leg: &Leg,
-        among: Option<&RoaringBitmap>,
-    ) -> Result<LegResult> {
-        let best = match &leg.ask {
-            Ask::Dense(query) => rows.nearest(query, among, leg.top_k, NEVER),
-            Ask::Lexical { words, matching } => {
-                if self.capabilities.lexical.is_none() {
-                    return Err(self.unsupported(Operation::Search, "lexical search"));
-                }
-                rows.best(&leg.filter, words, *matching, among, leg.top_k)
-                    .map_err(|e| self.error(Operation::Search, e))?
-            }
-        };
-        let hit = |(slot, score): (Slot, f64)| {
-            let row = rows.row(slot)?;
-            let (text, metadata) = (row.text.clone(), row.metadata.clone());
-            Some(Hit::new(row.key.clone(), score, text, metadata))
-        };
-        Ok(LegResult::new(
-            best.into_iter().filter_map(hit).collect(),
-            End::Complete,
-        ))
     }
 }
 
@@ -234,23 +121,14 @@ impl CollectionAdapter for MemoryCollection {
 
     async fn upsert(&self, records: &[Record]) -> Result<()> {
         self.change(Operation::Upsert, |rows| {
-            self.check_records(Operation::Upsert, rows, records)?;
-            let changes = Changes {
-                put: records.to_vec(),
-                ..Changes::default()
-            };
-            Ok((changes, ()))
+            Ok((rows.plan_upsert(records.to_vec(), &self.spec)?, ()))
         })
         .await
     }
 
     async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        self.change(Operation::Delete, |rows| {
-            let there = keys.iter().filter(|key| rows.slot(key).is_some());
-            let there: BTreeSet<&Key> = there.collect();
-            Ok(removing(there.into_iter().cloned().collect()))
-        })
-        .await
+        self.change(Operation::Delete, |rows| Ok(rows.plan_delete(keys)))
+            .await
     }
 
     async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
@@ -261,9 +139,10 @@ impl CollectionAdapter for MemoryCollection {
         for leg in legs {
             let among = match last.take() {
                 Some((filter, among)) if *filter == *leg.filter => among,
-                _ => among(rows, &leg.filter),
+                _ => rows.matching_part(&leg.filter, NEVER),
             };
-            results.push(self.search_rows(rows, leg, among.as_ref())?);
+            let result = rows.search(leg, among.as_ref(), NEVER);
+            results.push(result.map_err(|kind| self.error(Operation::Search, kind))?);
             last = Some((&leg.filter, among));
         }
         Ok(results)
@@ -275,14 +154,7 @@ impl CollectionAdapter for MemoryCollection {
         within: &Filter,
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
-        let rows = &self.read(Operation::Fetch)?.rows;
-        let within = Matcher::new(within);
-        let stored = |key| {
-            let slot = rows.slot(key)?;
-            let matches = within.matches(&rows.row(slot)?.metadata);
-            matches.then(|| rows.stored(slot, include)).flatten()
-        };
-        Ok(keys.iter().map(stored).collect())
+        Ok((self.read(Operation::Fetch)?.rows).fetch(keys, within, include))
     }
 
     async fn replace(
@@ -292,32 +164,23 @@ impl CollectionAdapter for MemoryCollection {
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
         self.change(Operation::Replace, |rows| {
-            self.check_records(Operation::Replace, rows, with)?;
-            if precondition.is_some_and(|expected| !meets(rows, expected, selector)) {
-                return Ok((Changes::default(), None));
-            }
-            let (mut changes, removed) = removing(keys_matching(rows, selector));
-            changes.put = with.to_vec();
-            Ok((changes, Some(Replaced::new(removed, with.len()))))
+            rows.plan_replace(selector, with.to_vec(), precondition, &self.spec, NEVER)
         })
         .await
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
         self.change(Operation::DeleteMatching, |rows| {
-            Ok(removing(keys_matching(rows, selector)))
+            Ok(rows.plan_delete_matching(selector, NEVER))
         })
         .await
     }
 
     async fn delete_all(&self) -> Result<Count> {
-        let _guard = self.shelf.writer.acquire(LockScope::Collection).await;
-        let old = {
-            let mut state = self.write(Operation::DeleteAll)?;
-            let empty = Arc::new(state.rows.emptied());
-            std::mem::replace(&mut state.rows, empty)
-        };
-        Ok(exact(old.len()))
+        let _guard = self.state.writer.acquire(LockScope::Collection).await;
+        let empty = self.read(Operation::DeleteAll)?.rows.emptied();
+        let old = self.install(Operation::DeleteAll, empty)?;
+        Ok(u64::try_from(old.len()).map_or(Count::Unknown, Count::Exact))
     }
 
     async fn update_metadata(
@@ -326,22 +189,7 @@ impl CollectionAdapter for MemoryCollection {
         patch: &MetadataPatch,
     ) -> Result<Count> {
         self.change(Operation::UpdateMetadata, |rows| {
-            for (key, value) in patch.iter() {
-                if let Some(value) = value {
-                    let checked = rows.spec().check_value(key, value);
-                    checked.map_err(|e| self.error(Operation::UpdateMetadata, e))?;
-                }
-            }
-            let matching = rows.matching(selector.filter(), NEVER);
-            let patched = |slot| {
-                let row = rows.row(slot)?;
-                Some((row.key.clone(), Arc::new(patch.apply(&row.metadata))))
-            };
-            let changes = Changes {
-                patched: matching.iter().filter_map(patched).collect(),
-                ..Changes::default()
-            };
-            Ok((changes, Count::Exact(matching.len())))
+            rows.plan_update(selector, patch, NEVER)
         })
         .await
     }
@@ -365,36 +213,7 @@ impl CollectionAdapter for MemoryCollection {
     }
 }
 
-/// Whether a record, looked for within the selector, is as the precondition says.
-fn meets(rows: &Rows, precondition: &Precondition, selector: &NarrowFilter) -> bool {
-    let row = rows.slot(&precondition.key).and_then(|slot| rows.row(slot));
-    let metadata = row.map(|row| &*row.metadata);
-    precondition.is_met_by(metadata.filter(|metadata| selector.filter().matches(metadata)))
-}
-
-/// The rows that a filter matches; `None` for all of them.
-fn among(rows: &Rows, filter: &Filter) -> Option<RoaringBitmap> {
-    (!filter.is_everything()).then(|| rows.matching(filter, NEVER))
-}
-
-/// The keys of what a selector matches.
-fn keys_matching(rows: &Rows, selector: &NarrowFilter) -> Vec<Key> {
-    let matching = rows.matching(selector.filter(), NEVER);
-    let key = |slot| Some(rows.row(slot)?.key.clone());
-    matching.iter().filter_map(key).collect()
-}
-
-/// The change that removes what is under keys, and how many there are.
-fn removing(removed: Vec<Key>) -> (Changes, Count) {
-    let count = exact(removed.len());
-    let changes = Changes {
-        removed,
-        ..Changes::default()
-    };
-    (changes, count)
-}
-
-/// Lets the runtime go on with others.
+/// Lets the runtime run other tasks.
 async fn yield_now() {
     let mut yielded = false;
     poll_fn(|context| {
@@ -406,8 +225,4 @@ async fn yield_now() {
         Poll::Pending
     })
     .await;
-}
-
-fn exact(n: usize) -> Count {
-    u64::try_from(n).map_or(Count::Unknown, Count::Exact)
 }

@@ -4,7 +4,7 @@
 pub struct MemoryOptions {
     /// Whether there is a lexical leg. Default `true`.
     pub lexical: bool,
-    /// Whether vectors of 64 to 8,192 numbers are held a second time in one byte a number. A search
+    /// Whether vectors of 64 to 8,192 numbers are stored a second time in one byte a number. A search
     /// reads those first: it finds the same in about a third of the time, for a quarter more memory.
     /// Default `true`.
     pub quantized: bool,

@@ -5,6 +5,8 @@
 mod capabilities;
 mod collection;
 mod config;
+mod error;
+mod state;
 mod store;
 
 pub use config::MemoryOptions;

@@ -6,18 +6,19 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
-    Capabilities, CollectionName, CollectionSpec, ErrorKind, Operation, Result, StoreError,
-    async_trait,
+    Capabilities, CollectionName, CollectionSpec, Operation, Result, async_trait,
 };
 
 use crate::capabilities::capabilities;
-use crate::collection::{MemoryCollection, Shelf};
+use crate::collection::MemoryCollection;
 use crate::config::MemoryOptions;
+use crate::error::closed;
+use crate::state::CollectionState;
 
 /// A store in memory. A clone is another handle on the same collections, closed by itself.
 #[derive(Default)]
 pub struct MemoryStore {
-    shelves: Arc<RwLock<BTreeMap<CollectionName, Arc<Shelf>>>>,
+    collections: Arc<RwLock<BTreeMap<CollectionName, Arc<CollectionState>>>>,
     options: MemoryOptions,
     locks: WriteLocks,
     closed: Arc<AtomicBool>,
@@ -46,18 +47,10 @@ impl MemoryStore {
     }
 }
 
-/// The error of a call on a handle that was closed.
-pub(crate) fn closed(operation: Operation) -> StoreError {
-    StoreError::new(
-        operation,
-        ErrorKind::Invalid("this handle of the store was closed".to_owned()),
-    )
-}
-
 impl Clone for MemoryStore {
     fn clone(&self) -> Self {
         Self {
-            shelves: self.shelves.clone(),
+            collections: self.collections.clone(),
             options: self.options,
             locks: self.locks.clone(),
             closed: Arc::default(),
@@ -86,13 +79,16 @@ impl StoreAdapter for MemoryStore {
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
         self.refuse_when_closed(Operation::Create)?;
         let held = {
-            let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
-            match shelves.entry(spec.name.clone()) {
+            let mut collections = self
+                .collections
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            match collections.entry(spec.name.clone()) {
                 Entry::Vacant(free) => {
-                    free.insert(Arc::new(Shelf::new(spec.clone(), self.options)));
+                    free.insert(Arc::new(CollectionState::new(spec.clone(), self.options)));
                     return Ok(());
                 }
-                Entry::Occupied(shelf) => shelf.get().clone(),
+                Entry::Occupied(state) => state.get().clone(),
             }
         };
         held.add_fields(spec).await
@@ -100,13 +96,16 @@ impl StoreAdapter for MemoryStore {
 
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         self.refuse_when_closed(Operation::Open)?;
-        let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
-        let opened = shelves
+        let collections = self
+            .collections
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let opened = collections
             .get(name)
-            .map(|shelf| -> Arc<dyn CollectionAdapter> {
+            .map(|state| -> Arc<dyn CollectionAdapter> {
                 let capabilities = capabilities(self.options);
                 Arc::new(MemoryCollection::open(
-                    shelf.clone(),
+                    state.clone(),
                     capabilities,
                     self.closed.clone(),
                 ))
@@ -116,19 +115,22 @@ impl StoreAdapter for MemoryStore {
 
     async fn list(&self) -> Result<Vec<CollectionName>> {
         self.refuse_when_closed(Operation::List)?;
-        let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(shelves.keys().cloned().collect())
+        let collections = self
+            .collections
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        Ok(collections.keys().cloned().collect())
     }
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
         self.refuse_when_closed(Operation::DropCollection)?;
         let dropped = self
-            .shelves
+            .collections
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(name);
-        if let Some(shelf) = &dropped {
-            shelf.discard();
+        if let Some(state) = &dropped {
+            state.discard();
         }
         Ok(dropped.is_some())
     }
@@ -144,5 +146,48 @@ impl StoreAdapter for MemoryStore {
     async fn close(&self) -> Result<()> {
         self.closed.store(true, Ordering::SeqCst);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use shelfward_core::{Filter, Key, Metric, Record, Text};
+
+    use super::*;
+
+    #[test]
+    fn rows_that_a_panic_left_in_the_middle_of_a_write_are_not_served() {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.build().unwrap();
+        runtime.block_on(async {
+            let store = MemoryStore::new();
+            let name = CollectionName::new("c").unwrap();
+            let spec = CollectionSpec::new(name.clone(), 1, Metric::Dot, "none");
+            store.create(&spec).await.unwrap();
+            let state = store.collections.read().unwrap()[&name].clone();
+            let capabilities = store.capabilities(&spec);
+            let open = MemoryCollection::open(state.clone(), capabilities, Arc::default());
+            let record = Record::new(Key::new(Text::new("1").unwrap()), [1.0]);
+            open.upsert(std::slice::from_ref(&record)).await.unwrap();
+            let panicked = catch_unwind(AssertUnwindSafe(|| {
+                let _contents = state.write();
+                panic!("in the middle of a write");
+            }));
+            assert!(panicked.is_err());
+            let everything = Filter::everything();
+            let refused = [
+                open.count(&everything).await.unwrap_err(),
+                open.upsert(&[record]).await.unwrap_err(),
+                store.create(&spec).await.unwrap_err(),
+            ];
+            for refused in refused {
+                assert!(refused.changed_nothing(), "{refused}");
+                assert!(refused.to_string().contains("panicked"), "{refused}");
+            }
+            assert!(store.drop_collection(&name).await.unwrap());
+            store.create(&spec).await.unwrap();
+        });
     }
 }

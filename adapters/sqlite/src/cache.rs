@@ -8,7 +8,7 @@ use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
 use shelfward_adapter::sync::lock;
 use shelfward_core::{CollectionSpec, Key, Record, Text, query_words};
-use shelfward_resident::{Changes, Rows, RowsOptions};
+use shelfward_resident::{MemTable, MemTableOptions, WriteBatch};
 
 use crate::error::{Result, corrupt};
 use crate::reads::View;
@@ -19,7 +19,7 @@ use crate::schema::CatalogRow;
 #[derive(Clone)]
 pub(crate) struct Resident {
     /// Held by others, too, only while a bulk change is made on a clone.
-    rows: Arc<Rows>,
+    rows: Arc<MemTable>,
     as_of: Change,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct CurrentRows<'a> {
 }
 
 impl CurrentRows<'_> {
-    pub(crate) fn rows(&self) -> Option<&Rows> {
+    pub(crate) fn rows(&self) -> Option<&MemTable> {
         self.held.as_of(self.as_of).map(|resident| &*resident.rows)
     }
 }
@@ -104,7 +104,7 @@ pub(crate) enum CacheState<'a> {
 }
 
 /// What happened since the rows were brought up to date. A key that is gone and came back is put.
-type Delta = Changes;
+type Delta = WriteBatch;
 
 impl Cache {
     // A panic in the middle of a change leaves no rows, so a poisoned lock guards whole ones.
@@ -306,9 +306,9 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
 }
 
 fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Result<Resident> {
-    let mut options = RowsOptions::default();
+    let mut options = MemTableOptions::default();
     options.texts = false;
-    let mut loaded = Rows::new(spec.clone(), options);
+    let mut loaded = MemTable::new(spec.clone(), options);
     let sql = format!("SELECT * FROM rows_{} ORDER BY n", view.entry.number);
     let mut statement = view.connection.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
@@ -395,7 +395,7 @@ mod tests {
         })
     }
 
-    fn held(rows: &Rows) -> BTreeMap<Key, String> {
+    fn held(rows: &MemTable) -> BTreeMap<Key, String> {
         let held = rows.in_key_order(None);
         held.map(|(key, slot)| (key.clone(), format!("{:?}", rows.vector(slot))))
             .collect()

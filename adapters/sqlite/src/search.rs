@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use shelfward_core::{Ask, CollectionName, End, ErrorKind, Filter, Hit, Key, Leg, LegResult};
-use shelfward_resident::{Rows, Stop as Watched};
+use shelfward_resident::{CancelFlag, MemTable};
 
 use crate::cache::CacheState;
 use crate::database::Reading;
@@ -53,7 +53,7 @@ pub(crate) fn search(
         };
         let candidates = legs
             .iter()
-            .map(|leg| candidates(rows, leg, Watched::when(reading.stop.flag())))
+            .map(|leg| candidates(rows, leg, CancelFlag::of(reading.stop.flag())))
             .collect::<Result<Vec<_>>>()?;
         drop(current_rows);
         reading.stop.check()?;
@@ -64,7 +64,7 @@ pub(crate) fn search(
     Err(ErrorKind::Engine.into())
 }
 
-fn candidates(rows: &Rows, leg: &Leg, stop: Watched<'_>) -> Result<Vec<(Key, f64)>> {
+fn candidates(rows: &MemTable, leg: &Leg, stop: CancelFlag<'_>) -> Result<Vec<(Key, f64)>> {
     let matching = (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter, stop));
     let best = match &leg.ask {
         Ask::Dense(query) => rows.nearest(query, matching.as_ref(), leg.top_k, stop),
@@ -100,7 +100,7 @@ mod tests {
         CollectionSpec, Field, FieldKind, Metadata, MetadataKey, Metric, Record, Text,
     };
 
-    use shelfward_resident::RowsOptions;
+    use shelfward_resident::MemTableOptions;
 
     use super::*;
     use crate::error::Error;
@@ -111,12 +111,12 @@ mod tests {
     fn a_search_that_is_given_up_finds_no_candidates() {
         let name = CollectionName::new("c").unwrap();
         let spec = Arc::new(CollectionSpec::new(name, 1, Metric::Dot, "none"));
-        let mut rows = Rows::new(spec.clone(), RowsOptions::default());
+        let mut rows = MemTable::new(spec.clone(), MemTableOptions::default());
         rows.put(&Record::new(Key::new(Text::new("1").unwrap()), [1.0]));
         let leg = Leg::dense([1.0], Filter::everything(), 5);
         let stop = CancelToken::default();
         let found =
-            |stop: &CancelToken| candidates(&rows, &leg, Watched::when(stop.flag())).unwrap();
+            |stop: &CancelToken| candidates(&rows, &leg, CancelFlag::of(stop.flag())).unwrap();
         assert_eq!(found(&stop).len(), 1);
         stop.cancel();
         assert!(found(&stop).is_empty());

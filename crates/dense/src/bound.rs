@@ -36,13 +36,13 @@ pub(crate) enum Length {
     /// There is no row.
     Dead,
     /// Not bounded: looked at exactly.
-    Odd,
+    Unbounded,
     /// The length, rounded to 32 bits.
     Known(f32),
 }
 
 impl Length {
-    // One float for each row: what is not a length stands where no length is.
+    // One float for each row, so values that are no length encode the other cases.
     pub(crate) const DEAD: f32 = -1.0;
 
     pub(crate) fn of(length: f64, zero_is_bounded: bool) -> f32 {
@@ -59,7 +59,7 @@ impl Length {
         if held < 0.0 {
             Self::Dead
         } else if held == f32::INFINITY {
-            Self::Odd
+            Self::Unbounded
         } else {
             Self::Known(held)
         }

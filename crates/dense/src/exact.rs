@@ -2,18 +2,18 @@
 
 use shelfward_core::Metric;
 
-use crate::line::{FLOATS, Line};
+use crate::line::{F32Line, FLOATS};
 
 /// A query and what its scores need of it.
 pub(crate) struct ExactQuery {
     metric: Metric,
-    lines: Vec<Line>,
+    lines: Vec<F32Line>,
     length: f64,
 }
 
 impl ExactQuery {
     pub(crate) fn new(metric: Metric, query: &[f32]) -> Self {
-        let lines: Vec<Line> = crate::line::lines(query).collect();
+        let lines: Vec<F32Line> = crate::line::lines(query).collect();
         Self {
             metric,
             length: length(&lines),
@@ -22,7 +22,7 @@ impl ExactQuery {
     }
 
     /// The score of a row; higher is better.
-    pub(crate) fn score(&self, row: &[Line]) -> f64 {
+    pub(crate) fn score(&self, row: &[F32Line]) -> f64 {
         let score = match self.metric {
             Metric::Dot => self.dot(row),
             Metric::Euclidean => -sum(&self.lines, row, |a, b| (a - b) * (a - b)).sqrt(),
@@ -33,19 +33,19 @@ impl ExactQuery {
         score + 0.0
     }
 
-    fn dot(&self, row: &[Line]) -> f64 {
+    fn dot(&self, row: &[F32Line]) -> f64 {
         sum(&self.lines, row, |a, b| a * b)
     }
 }
 
-pub(crate) fn length(row: &[Line]) -> f64 {
+pub(crate) fn length(row: &[F32Line]) -> f64 {
     sum(row, row, |a, b| a * b).sqrt()
 }
 
 // Sums of 32-bit numbers in 64 bits: exact enough that equal vectors have equal scores whatever their
 // place, and that nothing overflows. One sum for each place of a line, so that no addition waits for
 // the one before it.
-fn sum(a: &[Line], b: &[Line], term: impl Fn(f64, f64) -> f64) -> f64 {
+fn sum(a: &[F32Line], b: &[F32Line], term: impl Fn(f64, f64) -> f64) -> f64 {
     let mut sums = [0.0_f64; FLOATS];
     for (a, b) in a.iter().zip(b) {
         for ((sum, a), b) in sums.iter_mut().zip(a.0).zip(b.0) {

@@ -4,29 +4,29 @@ use shelfward_core::Metric;
 
 use crate::bound::Length;
 use crate::exact::length;
-use crate::line::{BYTES, Bytes, FLOATS, Line, lines};
+use crate::line::{BYTES, F32Line, FLOATS, I8Line, lines};
 use crate::quantized::{self, RowScale};
 
 /// Vectors of one width by number, searched exactly.
 ///
-/// Numbers ("slots") are given by the caller, from 0 on; a slot that was removed may be set again.
+/// Numbers ("row ids") are given by the caller, from 0 on; a row id that was removed may be set again.
 /// Vectors are kept as they were given: what a search works with beside them is their lengths and,
 /// where asked for, one byte of each number.
 ///
 /// ```
 /// use shelfward_core::Metric;
-/// use shelfward_dense::{Among, Matrix, Stop};
+/// use shelfward_dense::{CancelFlag, Candidates, Matrix};
 /// let mut matrix = Matrix::new(Metric::Cosine, 2, false);
 /// matrix.set(0, &[1.0, 0.0]);
 /// matrix.set(1, &[0.0, 1.0]);
-/// let found = matrix.nearest(&[1.0, 0.1], Among::All, 1, |a, b| a.cmp(&b), Stop::NEVER);
+/// let found = matrix.nearest(&[1.0, 0.1], Candidates::All, 1, |a, b| a.cmp(&b), CancelFlag::NEVER);
 /// assert_eq!(found[0].0, 0);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Matrix {
     pub(crate) metric: Metric,
     width: usize,
-    pub(crate) rows: Blocks<Line>,
+    pub(crate) rows: Blocks<F32Line>,
     /// Each row's length; see [`Length`].
     pub(crate) lengths: Vec<f32>,
     pub(crate) quantized: Option<QuantizedRows>,
@@ -35,12 +35,12 @@ pub struct Matrix {
 /// The rows a second time, in one byte a number.
 #[derive(Clone, Debug)]
 pub(crate) struct QuantizedRows {
-    pub(crate) rows: Blocks<Bytes>,
+    pub(crate) rows: Blocks<I8Line>,
     pub(crate) scales: Vec<RowScale>,
 }
 
 impl Matrix {
-    /// No vectors. With `quantized`, vectors of 64 to 8,192 numbers are held a second time in a
+    /// No vectors. With `quantized`, vectors of 64 to 8,192 numbers are stored a second time in a
     /// quarter of the memory, and a search reads those first; what it answers is the same.
     pub fn new(metric: Metric, width: usize, quantized: bool) -> Self {
         let fits = (quantized::MIN_WIDTH..=quantized::MAX_WIDTH).contains(&width);
@@ -62,61 +62,52 @@ impl Matrix {
         self.width
     }
 
-    /// One more than the highest slot that was ever set.
-    pub fn slots(&self) -> usize {
+    /// One more than the highest row id that was ever set.
+    pub fn row_ids(&self) -> usize {
         self.lengths.len()
     }
 
-    /// Bytes held for vectors.
-    pub fn bytes(&self) -> usize {
-        let lengths = self.lengths.capacity() * size_of::<f32>();
-        let quantized = (self.quantized.as_ref()).map_or(0, |quantized| {
-            quantized.rows.bytes() + quantized.scales.capacity() * size_of::<RowScale>()
-        });
-        self.rows.bytes() + lengths + quantized
-    }
-
-    /// Puts a vector in a slot, in the place of what was there. What a vector has beyond the width is
+    /// Puts a vector under a row id, in the place of what was there. What a vector has beyond the width is
     /// left out, what it lacks is zero.
-    pub fn set(&mut self, slot: u32, vector: &[f32]) {
+    pub fn set(&mut self, row_id: u32, vector: &[f32]) {
         let vector = vector.get(..self.width).unwrap_or(vector);
-        let slot = slot as usize;
-        if slot >= self.lengths.len() {
-            self.lengths.resize(slot + 1, Length::DEAD);
+        let row_id = row_id as usize;
+        if row_id >= self.lengths.len() {
+            self.lengths.resize(row_id + 1, Length::DEAD);
         }
-        self.rows.set(slot, lines(vector), Line::ZERO);
+        self.rows.set(row_id, lines(vector), F32Line::ZERO);
         let zero_is_bounded = self.metric != Metric::Cosine;
-        let length = Length::of(self.rows.row(slot).map_or(0.0, length), zero_is_bounded);
-        if let Some(held) = self.lengths.get_mut(slot) {
+        let length = Length::of(self.rows.row(row_id).map_or(0.0, length), zero_is_bounded);
+        if let Some(held) = self.lengths.get_mut(row_id) {
             *held = length;
         }
         if let Some(quantized) = &mut self.quantized {
             let (bytes, scale) = quantized::row(vector);
-            quantized.rows.set(slot, bytes, Bytes::ZERO);
-            if slot >= quantized.scales.len() {
-                quantized.scales.resize(slot + 1, RowScale::default());
+            quantized.rows.set(row_id, bytes, I8Line::ZERO);
+            if row_id >= quantized.scales.len() {
+                quantized.scales.resize(row_id + 1, RowScale::default());
             }
-            if let Some(held) = quantized.scales.get_mut(slot) {
+            if let Some(held) = quantized.scales.get_mut(row_id) {
                 *held = scale;
             }
         }
     }
 
-    /// Empties a slot.
-    pub fn remove(&mut self, slot: u32) {
-        if let Some(length) = self.lengths.get_mut(slot as usize) {
+    /// Removes the vector of a row id.
+    pub fn remove(&mut self, row_id: u32) {
+        if let Some(length) = self.lengths.get_mut(row_id as usize) {
             *length = Length::DEAD;
         }
     }
 
-    /// Empties every slot.
+    /// Removes every vector.
     pub fn clear(&mut self) {
         *self = Self::new(self.metric, self.width, self.quantized.is_some());
     }
 
-    /// A copy of the vector in a slot, as it was given.
-    pub fn vector(&self, slot: u32) -> Option<Arc<[f32]>> {
-        let lines = self.row(slot)?;
+    /// A copy of the vector under a row id, as it was given.
+    pub fn vector(&self, row_id: u32) -> Option<Arc<[f32]>> {
+        let lines = self.row(row_id)?;
         Some(
             lines
                 .iter()
@@ -126,10 +117,10 @@ impl Matrix {
         )
     }
 
-    /// The vector in a slot, in lines.
-    pub(crate) fn row(&self, slot: u32) -> Option<&[Line]> {
-        let length = *self.lengths.get(slot as usize)?;
-        let row = self.rows.row(slot as usize)?;
+    /// The vector under a row id, in lines.
+    pub(crate) fn row(&self, row_id: u32) -> Option<&[F32Line]> {
+        let length = *self.lengths.get(row_id as usize)?;
+        let row = self.rows.row(row_id as usize)?;
         (Length::read(length) != Length::Dead).then_some(row)
     }
 }
@@ -156,17 +147,12 @@ impl<T: Copy> Blocks<T> {
         }
     }
 
-    fn bytes(&self) -> usize {
-        let of_block = |block: &Arc<Vec<T>>| block.capacity() * size_of::<T>();
-        self.blocks.iter().map(of_block).sum()
-    }
-
     fn set(&mut self, row: usize, values: impl Iterator<Item = T>, empty: T) {
         let (block, in_block) = (row >> self.rows_log2, self.in_block(row));
         while self.blocks.len() <= block {
             self.blocks.push(Arc::default());
         }
-        // A block is filled up to its end before the next begins, unless slots are left out.
+        // A block is filled up to its end before the next begins, unless row ids are left out.
         let whole = self.row_len << self.rows_log2;
         for earlier in self.blocks.iter_mut().take(block) {
             if earlier.len() < whole {

@@ -4,21 +4,21 @@ use rayon::prelude::*;
 use shelfward_core::Metric;
 
 use crate::bound::{Bounds, LENGTHS, Length, TINY, UNIT, sum_error};
+use crate::cancel::CancelFlag;
 use crate::exact::ExactQuery;
-use crate::line::{Bytes, Line, lines};
+use crate::line::{F32Line, I8Line, lines};
 use crate::matrix::{Matrix, QuantizedRows};
 use crate::quantized::{QuantizedQuery, RowScale};
 use crate::simd::{Kernels, kernels};
-use crate::stop::Stop;
 use crate::top::{Floor, best};
 
-/// Which slots a search looks at.
+/// Which row ids a search looks at.
 #[derive(Clone, Copy, Debug)]
-pub enum Among<'a> {
-    /// Every slot that holds a vector.
+pub enum Candidates<'a> {
+    /// Every row id that holds a vector.
     All,
     /// These, which are in order and named once each.
-    Slots(&'a [u32]),
+    Listed(&'a [u32]),
 }
 
 /// Rows that are bounded in one call.
@@ -36,32 +36,32 @@ impl Matrix {
     pub fn nearest(
         &self,
         query: &[f32],
-        among: Among<'_>,
+        candidates: Candidates<'_>,
         k: usize,
         ties: impl Fn(u32, u32) -> Ordering,
-        stop: Stop<'_>,
+        cancel: CancelFlag<'_>,
     ) -> Vec<(u32, f64)> {
-        self.nearest_with(kernels(), query, among, k, ties, stop)
+        self.nearest_with(kernels(), query, candidates, k, ties, cancel)
     }
 
     pub(crate) fn nearest_with(
         &self,
         kernels: &Kernels,
         query: &[f32],
-        among: Among<'_>,
+        candidates: Candidates<'_>,
         k: usize,
         ties: impl Fn(u32, u32) -> Ordering,
-        stop: Stop<'_>,
+        cancel: CancelFlag<'_>,
     ) -> Vec<(u32, f64)> {
         if k == 0 || query.len() != self.width() {
             return Vec::new();
         }
-        let end = u32::try_from(self.slots()).unwrap_or(u32::MAX);
-        let mut left = match among {
-            Among::All => Left::All(end),
-            Among::Slots(slots) => Left::Given(
-                slots
-                    .get(..slots.partition_point(|s| *s < end))
+        let end = u32::try_from(self.row_ids()).unwrap_or(u32::MAX);
+        let mut remaining = match candidates {
+            Candidates::All => Remaining::All(end),
+            Candidates::Listed(row_ids) => Remaining::Given(
+                row_ids
+                    .get(..row_ids.partition_point(|s| *s < end))
                     .unwrap_or_default(),
             ),
         };
@@ -69,67 +69,72 @@ impl Matrix {
         // What has no direction, or is too long or short to be bounded, is compared exactly.
         if let Some(fast) = FastQuery::new(self.metric, query) {
             if let Some(quantized) = &self.quantized
-                && left.len() > (4 * k).max(GROUP)
+                && remaining.len() > (4 * k).max(GROUP)
             {
                 let pass = QuantizedPass::new(self, quantized, &fast, kernels);
-                left = Left::Found(scan(&pass, &left, k, stop));
+                remaining = Remaining::Found(scan(&pass, &remaining, k, cancel));
             }
-            if left.len() > 2 * k {
-                left = Left::Found(scan(&FloatPass::new(self, &fast, kernels), &left, k, stop));
+            if remaining.len() > 2 * k {
+                remaining = Remaining::Found(scan(
+                    &FloatPass::new(self, &fast, kernels),
+                    &remaining,
+                    k,
+                    cancel,
+                ));
             }
         }
-        let scored = match left {
-            Left::All(end) => self.scores(&exact, 0..end, stop),
-            Left::Given(slots) => self.scores(&exact, slots.iter().copied(), stop),
-            Left::Found(slots) => self.scores(&exact, slots.into_iter(), stop),
+        let scored = match remaining {
+            Remaining::All(end) => self.scores(&exact, 0..end, cancel),
+            Remaining::Given(row_ids) => self.scores(&exact, row_ids.iter().copied(), cancel),
+            Remaining::Found(row_ids) => self.scores(&exact, row_ids.into_iter(), cancel),
         };
         // Asked last, so that whatever was left out above is not answered.
-        if stop.is_due() {
+        if cancel.is_cancelled() {
             return Vec::new();
         }
         best(scored, k, ties)
     }
 
-    /// The exact scores of these slots, the `k` best first; a slot that is empty is left out.
+    /// The exact scores of these row ids, the `k` best first; a row id that is empty is left out.
     pub fn scored(
         &self,
         query: &[f32],
-        slots: impl IntoIterator<Item = u32>,
+        row_ids: impl IntoIterator<Item = u32>,
         k: usize,
         ties: impl Fn(u32, u32) -> Ordering,
     ) -> Vec<(u32, f64)> {
         let exact = ExactQuery::new(self.metric, query);
-        let scored = self.scores(&exact, slots.into_iter(), Stop::NEVER);
+        let scored = self.scores(&exact, row_ids.into_iter(), CancelFlag::NEVER);
         best(scored, k, ties)
     }
 
     fn scores(
         &self,
         query: &ExactQuery,
-        slots: impl Iterator<Item = u32>,
-        stop: Stop<'_>,
+        row_ids: impl Iterator<Item = u32>,
+        cancel: CancelFlag<'_>,
     ) -> Vec<(u32, f64)> {
-        let slots = slots.take_while(|_| !stop.is_due());
-        let scored = slots.filter_map(|slot| Some((slot, query.score(self.row(slot)?))));
+        let row_ids = row_ids.take_while(|_| !cancel.is_cancelled());
+        let scored = row_ids.filter_map(|row_id| Some((row_id, query.score(self.row(row_id)?))));
         // A zero vector has no cosine.
         scored.filter(|(_, score)| !score.is_nan()).collect()
     }
 }
 
 /// The rows that are still to be looked at, in order.
-enum Left<'a> {
+enum Remaining<'a> {
     /// From 0 up to this.
     All(u32),
     Given(&'a [u32]),
     Found(Vec<u32>),
 }
 
-impl Left<'_> {
+impl Remaining<'_> {
     fn len(&self) -> usize {
         match self {
             Self::All(end) => *end as usize,
-            Self::Given(slots) => slots.len(),
-            Self::Found(slots) => slots.len(),
+            Self::Given(row_ids) => row_ids.len(),
+            Self::Found(row_ids) => row_ids.len(),
         }
     }
 }
@@ -171,7 +176,7 @@ impl FastQuery {
 
 /// One way of bounding rows.
 trait Pass: Sync {
-    /// Bounds rows of one block of the matrix: those at the places `at` in it, whose slots are the
+    /// Bounds rows of one block of the matrix: those at the places `at` in it, whose row ids are the
     /// block's first and the place.
     fn bound(&self, block: usize, at: &[u32], out: &mut [Bounds]);
     /// The number of rows in a block, as a power of two.
@@ -182,7 +187,7 @@ trait Pass: Sync {
 /// Bounds by sums in 32 bits.
 struct FloatPass<'a> {
     matrix: &'a Matrix,
-    query: Vec<Line>,
+    query: Vec<F32Line>,
     metric: Metric,
     length: f32,
     error: f32,
@@ -191,7 +196,7 @@ struct FloatPass<'a> {
 
 impl<'a> FloatPass<'a> {
     fn new(matrix: &'a Matrix, query: &FastQuery, kernels: &'a Kernels) -> Self {
-        let lines: Vec<Line> = lines(&query.numbers).collect();
+        let lines: Vec<F32Line> = lines(&query.numbers).collect();
         Self {
             matrix,
             error: sum_error(lines.len()),
@@ -228,7 +233,7 @@ impl Pass for FloatPass<'_> {
             let length = lengths.get(*at as usize).copied();
             *out = match Length::read(length.unwrap_or(Length::DEAD)) {
                 Length::Known(length) => self.bounds(sum, length),
-                Length::Odd => Bounds::ANY,
+                Length::Unbounded => Bounds::ANY,
                 Length::Dead => Bounds::NONE,
             };
         }
@@ -239,7 +244,7 @@ impl Pass for FloatPass<'_> {
     }
 
     fn row_bytes(&self) -> usize {
-        self.matrix.rows.row_len * size_of::<Line>()
+        self.matrix.rows.row_len * size_of::<F32Line>()
     }
 }
 
@@ -312,7 +317,7 @@ impl Pass for QuantizedPass<'_> {
             let (length, scale) = (lengths.get(at).copied(), scales.get(at).copied());
             *out = match Length::read(length.unwrap_or(Length::DEAD)) {
                 Length::Known(length) => self.bounds(sum, scale.unwrap_or_default(), length),
-                Length::Odd => Bounds::ANY,
+                Length::Unbounded => Bounds::ANY,
                 Length::Dead => Bounds::NONE,
             };
         }
@@ -323,14 +328,19 @@ impl Pass for QuantizedPass<'_> {
     }
 
     fn row_bytes(&self) -> usize {
-        self.rows.rows.row_len * size_of::<Bytes>()
+        self.rows.rows.row_len * size_of::<I8Line>()
     }
 }
 
 /// The rows that may be among the `k` best, in order.
-fn scan<P: Pass>(pass: &P, left: &Left<'_>, k: usize, stop: Stop<'_>) -> Vec<u32> {
+fn scan<P: Pass>(
+    pass: &P,
+    remaining: &Remaining<'_>,
+    k: usize,
+    cancel: CancelFlag<'_>,
+) -> Vec<u32> {
     let threads = rayon::current_num_threads();
-    let rows = left.len();
+    let rows = remaining.len();
     let shared = threads > 1 && rows.saturating_mul(pass.row_bytes()) > WORTH_SHARING;
     // More parts than threads, so that one that is held up does not hold up all.
     let part_len = if shared {
@@ -338,12 +348,12 @@ fn scan<P: Pass>(pass: &P, left: &Left<'_>, k: usize, stop: Stop<'_>) -> Vec<u32
     } else {
         rows
     };
-    let parts: Vec<Part> = match left {
-        Left::All(end) => {
+    let parts: Vec<Part> = match remaining {
+        Remaining::All(end) => {
             let step = u32::try_from(part_len.max(1)).unwrap_or(u32::MAX);
             let part = |n: u32| {
                 let start = n.saturating_mul(step);
-                scan_part(pass, start..start.saturating_add(step).min(*end), k, stop)
+                scan_part(pass, start..start.saturating_add(step).min(*end), k, cancel)
             };
             let count = end.div_ceil(step);
             if shared {
@@ -352,8 +362,8 @@ fn scan<P: Pass>(pass: &P, left: &Left<'_>, k: usize, stop: Stop<'_>) -> Vec<u32
                 (0..count).map(part).collect()
             }
         }
-        Left::Given(slots) => scan_slots(pass, slots, part_len, k, stop),
-        Left::Found(slots) => scan_slots(pass, slots, part_len, k, stop),
+        Remaining::Given(row_ids) => scan_slots(pass, row_ids, part_len, k, cancel),
+        Remaining::Found(row_ids) => scan_slots(pass, row_ids, part_len, k, cancel),
     };
     let mut floor = Floor::new(k);
     let mut reached = Vec::new();
@@ -363,21 +373,21 @@ fn scan<P: Pass>(pass: &P, left: &Left<'_>, k: usize, stop: Stop<'_>) -> Vec<u32
     }
     let floor = floor.get();
     let reaching = reached.into_iter().filter(|(_, ceiling)| *ceiling >= floor);
-    reaching.map(|(slot, _)| slot).collect()
+    reaching.map(|(row_id, _)| row_id).collect()
 }
 
 fn scan_slots<P: Pass>(
     pass: &P,
-    slots: &[u32],
+    row_ids: &[u32],
     part_len: usize,
     k: usize,
-    stop: Stop<'_>,
+    cancel: CancelFlag<'_>,
 ) -> Vec<Part> {
-    let part = |slots: &[u32]| scan_part(pass, slots.iter().copied(), k, stop);
-    if slots.len() > part_len {
-        slots.par_chunks(part_len.max(1)).map(part).collect()
+    let part = |row_ids: &[u32]| scan_part(pass, row_ids.iter().copied(), k, cancel);
+    if row_ids.len() > part_len {
+        row_ids.par_chunks(part_len.max(1)).map(part).collect()
     } else {
-        vec![part(slots)]
+        vec![part(row_ids)]
     }
 }
 
@@ -390,9 +400,9 @@ struct Part {
 
 fn scan_part<P: Pass>(
     pass: &P,
-    slots: impl Iterator<Item = u32>,
+    row_ids: impl Iterator<Item = u32>,
     k: usize,
-    stop: Stop<'_>,
+    cancel: CancelFlag<'_>,
 ) -> Part {
     let mut part = Part {
         floor: Floor::new(k),
@@ -401,17 +411,17 @@ fn scan_part<P: Pass>(
     let in_block = (1_u32 << pass.rows_log2()) - 1;
     let mut bounds = [Bounds::NONE; GROUP];
     let mut group = [0_u32; GROUP];
-    let mut slots = slots.peekable();
-    while let Some(first) = slots.peek().copied()
-        && !stop.is_due()
+    let mut row_ids = row_ids.peekable();
+    while let Some(first) = row_ids.peek().copied()
+        && !cancel.is_cancelled()
     {
         // As many as fit and lie in one block.
         let mut len = 0;
         let block = first & !in_block;
         while let Some(place) = group.get_mut(len)
-            && let Some(slot) = slots.next_if(|slot| slot & !in_block == block)
+            && let Some(row_id) = row_ids.next_if(|row_id| row_id & !in_block == block)
         {
-            *place = slot & in_block;
+            *place = row_id & in_block;
             len += 1;
         }
         let at = group.get(..len).unwrap_or_default();
@@ -440,7 +450,7 @@ mod tests {
         let mut matrix = Matrix::new(metric, row.len(), true);
         matrix.set(0, row);
         let fast = FastQuery::new(metric, query).unwrap();
-        let lines: Vec<Line> = lines(row).collect();
+        let lines: Vec<F32Line> = lines(row).collect();
         let score = ExactQuery::new(metric, query).score(&lines);
         let truth = if metric == Metric::Euclidean {
             -(score * score)
@@ -473,12 +483,12 @@ mod tests {
 
     /// Counts its calls, and sets a flag in the third of them.
     #[derive(Default)]
-    struct ThenStop {
+    struct ThenCancel {
         calls: AtomicUsize,
         flag: AtomicBool,
     }
 
-    impl Pass for ThenStop {
+    impl Pass for ThenCancel {
         fn bound(&self, _: usize, at: &[u32], _: &mut [Bounds]) {
             assert!(
                 at.len() <= 4_096,
@@ -498,9 +508,9 @@ mod tests {
 
     #[test]
     fn a_scan_that_is_given_up_ends_with_the_rows_it_is_at() {
-        for among in [0..1_000_000, 5..999_990] {
-            let pass = ThenStop::default();
-            scan_part(&pass, among, 10, Stop::when(&pass.flag));
+        for candidates in [0..1_000_000, 5..999_990] {
+            let pass = ThenCancel::default();
+            scan_part(&pass, candidates, 10, CancelFlag::of(&pass.flag));
             assert_eq!(pass.calls.into_inner(), 3);
         }
     }
@@ -508,17 +518,17 @@ mod tests {
     #[test]
     fn what_is_given_up_finds_nothing_rather_than_a_part() {
         let mut matrix = Matrix::new(Metric::Dot, 2, false);
-        (0..500).for_each(|slot| matrix.set(slot, &[1.0, 2.0]));
+        (0..500).for_each(|row_id| matrix.set(row_id, &[1.0, 2.0]));
         let ties = |a: u32, b: u32| a.cmp(&b);
         let flag = AtomicBool::new(false);
         // The second is too long to be bounded, so each row is looked at exactly.
         for query in [[1.0, 1.0], [1e30, 1.0]] {
-            for among in [Among::All, Among::Slots(&[3, 4, 5])] {
+            for candidates in [Candidates::All, Candidates::Listed(&[3, 4, 5])] {
                 flag.store(false, Relaxed);
-                let found = matrix.nearest(&query, among, 2, ties, Stop::when(&flag));
+                let found = matrix.nearest(&query, candidates, 2, ties, CancelFlag::of(&flag));
                 assert_eq!(found.len(), 2);
                 flag.store(true, Relaxed);
-                let found = matrix.nearest(&query, among, 2, ties, Stop::when(&flag));
+                let found = matrix.nearest(&query, candidates, 2, ties, CancelFlag::of(&flag));
                 assert!(found.is_empty());
             }
         }
@@ -526,13 +536,10 @@ mod tests {
 
     #[test]
     fn the_worst_query_for_a_row_stays_within_its_bounds() {
-        let mut seed = 11_u64;
+        let mut rng = fastrand::Rng::with_seed(11);
         for width in [64_usize, 96, 384, 1_024] {
             for _ in 0..40 {
-                let mut next = || {
-                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    f32::from(u16::try_from(seed >> 48).unwrap()) / 32_768.0 - 1.0
-                };
+                let mut next = || rng.f32() * 2.0 - 1.0;
                 let row: Vec<f32> = (0..width).map(|_| next()).collect();
                 let query: Vec<f32> = (0..width).map(|_| next()).collect();
                 // All of what quantizing loses lies in this query's direction.

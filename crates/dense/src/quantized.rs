@@ -1,7 +1,7 @@
 //! Rows in one byte a number, for a first pass over a quarter of the memory.
 
 use crate::bound::UNIT;
-use crate::line::{BYTES, Bytes, Words};
+use crate::line::{BYTES, I8Line, I16Line};
 
 /// The largest number of a quantized row.
 const ROW_MAX: f32 = 127.0;
@@ -23,11 +23,11 @@ pub(crate) struct RowScale {
 }
 
 /// Quantizes a row.
-pub(crate) fn row(numbers: &[f32]) -> (impl Iterator<Item = Bytes>, RowScale) {
+pub(crate) fn row(numbers: &[f32]) -> (impl Iterator<Item = I8Line>, RowScale) {
     let scale = scale_of(numbers, ROW_MAX);
     let error = error_length(numbers, scale, ROW_MAX);
     let bytes = numbers.chunks(BYTES).map(move |chunk| {
-        let mut bytes = Bytes::ZERO;
+        let mut bytes = I8Line::ZERO;
         for (into, from) in bytes.0.iter_mut().zip(chunk) {
             #[expect(clippy::cast_possible_truncation, reason = "at most 127 either way")]
             let byte = rounded(*from, scale, ROW_MAX) as i8;
@@ -40,7 +40,7 @@ pub(crate) fn row(numbers: &[f32]) -> (impl Iterator<Item = Bytes>, RowScale) {
 
 /// A quantized query.
 pub(crate) struct QuantizedQuery {
-    pub(crate) words: Vec<Words>,
+    pub(crate) words: Vec<I16Line>,
     pub(crate) scale: f32,
     /// The length of its error.
     pub(crate) error: f32,
@@ -50,7 +50,7 @@ impl QuantizedQuery {
     pub(crate) fn new(numbers: &[f32]) -> Self {
         let scale = scale_of(numbers, QUERY_MAX);
         let words = numbers.chunks(BYTES).map(|chunk| {
-            let mut words = Words::ZERO;
+            let mut words = I16Line::ZERO;
             for (into, from) in words.0.iter_mut().zip(chunk) {
                 #[expect(clippy::cast_possible_truncation, reason = "at most 2,047 either way")]
                 let word = rounded(*from, scale, QUERY_MAX) as i16;

@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use proptest::prelude::*;
 use shelfward_core::Metric;
 
-use crate::line::{Bytes, Line, Words, lines};
+use crate::cancel::CancelFlag;
+use crate::line::{F32Line, I8Line, I16Line, lines};
 use crate::matrix::Matrix;
-use crate::nearest::Among;
+use crate::nearest::Candidates;
 use crate::quantized::{self, QuantizedQuery};
 use crate::simd::{Kernels, Loop, PORTABLE, kernels};
-use crate::stop::Stop;
 
 const METRICS: [Metric; 3] = [Metric::Cosine, Metric::Dot, Metric::Euclidean];
 
@@ -19,7 +19,7 @@ fn plain(
     metric: Metric,
     vectors: &[Option<Vec<f32>>],
     query: &[f32],
-    among: &[u32],
+    candidates: &[u32],
     k: usize,
 ) -> Vec<(u32, f64)> {
     // In the order in which the matrix adds, so that equal scores are equal here and there.
@@ -36,9 +36,14 @@ fn plain(
         Metric::Euclidean => -sum(query, x, |a, b| (a - b) * (a - b)).sqrt(),
         _ => (f(query, x) / (f(query, query).sqrt() * f(x, x).sqrt())).clamp(-1.0, 1.0),
     };
-    let mut scored: Vec<(u32, f64)> = among
+    let mut scored: Vec<(u32, f64)> = candidates
         .iter()
-        .filter_map(|slot| Some((*slot, score(vectors.get(*slot as usize)?.as_ref()?) + 0.0)))
+        .filter_map(|row_id| {
+            Some((
+                *row_id,
+                score(vectors.get(*row_id as usize)?.as_ref()?) + 0.0,
+            ))
+        })
         .filter(|(_, score)| !score.is_nan())
         .collect();
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| ties(a.0, b.0)));
@@ -46,19 +51,19 @@ fn plain(
     scored
 }
 
-// Not the order of the slots, so that it is seen when it is forgotten.
+// Not the order of the row ids, so that it is seen when it is forgotten.
 fn ties(a: u32, b: u32) -> Ordering {
     b.cmp(&a)
 }
 
 fn matrix(metric: Metric, width: usize, quantized: bool, vectors: &[Option<Vec<f32>>]) -> Matrix {
     let mut matrix = Matrix::new(metric, width, quantized);
-    for (slot, vector) in (0..).zip(vectors) {
+    for (row_id, vector) in (0..).zip(vectors) {
         match vector {
-            Some(vector) => matrix.set(slot, vector),
+            Some(vector) => matrix.set(row_id, vector),
             None => {
-                matrix.set(slot, &vec![1.0; width]);
-                matrix.remove(slot);
+                matrix.set(row_id, &vec![1.0; width]);
+                matrix.remove(row_id);
             }
         }
     }
@@ -101,15 +106,15 @@ fn check(
     vectors: &[Option<Vec<f32>>],
     query: &[f32],
     k: usize,
-    slots: Option<&[u32]>,
+    row_ids: Option<&[u32]>,
 ) {
     let all: Vec<u32> = (0..u32::try_from(vectors.len()).unwrap()).collect();
     for metric in METRICS {
-        let expected = plain(metric, vectors, query, slots.unwrap_or(&all), k);
+        let expected = plain(metric, vectors, query, row_ids.unwrap_or(&all), k);
         for quantized in [false, true] {
             let matrix = matrix(metric, query.len(), quantized, vectors);
-            let among = slots.map_or(Among::All, Among::Slots);
-            let found = matrix.nearest_with(kernels, query, among, k, ties, Stop::NEVER);
+            let candidates = row_ids.map_or(Candidates::All, Candidates::Listed);
+            let found = matrix.nearest_with(kernels, query, candidates, k, ties, CancelFlag::NEVER);
             assert_eq!(found, expected, "{metric} quantized: {quantized}");
         }
     }
@@ -131,10 +136,10 @@ proptest! {
     #[test]
     fn among_some(
         (vectors, query, k) in case(),
-        slots in prop::collection::btree_set(0..720_u32, 0..600),
+        row_ids in prop::collection::btree_set(0..720_u32, 0..600),
     ) {
-        let slots: Vec<u32> = slots.into_iter().collect();
-        check(kernels(), &vectors, &query, k, Some(&slots));
+        let row_ids: Vec<u32> = row_ids.into_iter().collect();
+        check(kernels(), &vectors, &query, k, Some(&row_ids));
     }
 
     #[test]
@@ -142,12 +147,12 @@ proptest! {
         rows in prop::collection::vec(prop::collection::vec(-100.0_f32..100.0, 77), 1..20),
         query in prop::collection::vec(-100.0_f32..100.0, 77),
     ) {
-        let query_lines: Vec<Line> = lines(&query).collect();
+        let query_lines: Vec<F32Line> = lines(&query).collect();
         // Not in order.
         let at: Vec<u32> = (0..rows.len()).rev().map(|n| u32::try_from(n).unwrap()).collect();
         let rows_at: Vec<&Vec<f32>> = rows.iter().rev().collect();
-        let row_lines: Vec<Line> = rows.iter().flat_map(|row| lines(row)).collect();
-        let sums = |kernel: Loop<Line, Line, f32>| {
+        let row_lines: Vec<F32Line> = rows.iter().flat_map(|row| lines(row)).collect();
+        let sums = |kernel: Loop<F32Line, F32Line, f32>| {
             let mut out = vec![f32::NAN; rows.len()];
             kernel(&query_lines, &row_lines, &at, &mut out);
             out
@@ -163,8 +168,8 @@ proptest! {
             prop_assert!(near(*a, b, b), "{a} {b}");
         }
         let words = QuantizedQuery::new(&query).words;
-        let bytes: Vec<Bytes> = rows.iter().flat_map(|row| quantized::row(row).0.collect::<Vec<_>>()).collect();
-        let sums = |kernel: Loop<Words, Bytes, i32>| {
+        let bytes: Vec<I8Line> = rows.iter().flat_map(|row| quantized::row(row).0.collect::<Vec<_>>()).collect();
+        let sums = |kernel: Loop<I16Line, I8Line, i32>| {
             let mut out = vec![i32::MIN; rows.len()];
             kernel(&words, &bytes, &at, &mut out);
             out
@@ -173,26 +178,17 @@ proptest! {
     }
 }
 
-/// A generator of numbers that needs no crate.
-fn noise(seed: &mut u64) -> f32 {
-    *seed = seed
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
-    let high = u16::try_from(*seed >> 48).unwrap_or(0);
-    f32::from(high) / 32_768.0 - 1.0
-}
-
 #[test]
 fn many_rows_are_shared_among_threads_and_found_alike() {
-    let (width, rows, mut seed) = (96, 24_000, 7);
-    let mut next = || noise(&mut seed);
+    let (width, rows, mut rng) = (96, 24_000, fastrand::Rng::with_seed(7));
+    let mut next = || rng.f32() * 2.0 - 1.0;
     let vectors: Vec<Option<Vec<f32>>> = (0..rows)
         .map(|n| (n % 17 != 0).then(|| (0..width).map(|_| next()).collect()))
         .collect();
     let query: Vec<f32> = (0..width).map(|_| next()).collect();
     check(kernels(), &vectors, &query, 25, None);
-    let slots: Vec<u32> = (0..rows).filter(|n| n % 3 < 2).collect();
-    check(kernels(), &vectors, &query, 25, Some(&slots));
+    let row_ids: Vec<u32> = (0..rows).filter(|n| n % 3 < 2).collect();
+    check(kernels(), &vectors, &query, 25, Some(&row_ids));
 }
 
 #[test]
@@ -221,14 +217,14 @@ fn a_slot_is_set_again_and_gives_back_what_it_was_given() {
     assert!(matrix.vector(5).is_none());
     matrix.set(5, &[2.0, 2.0, 2.0]);
     assert_eq!(&*matrix.vector(5).unwrap(), &[2.0; 3]);
-    assert_eq!(matrix.slots(), 6);
+    assert_eq!(matrix.row_ids(), 6);
     assert!(
         matrix
-            .nearest(&[1.0; 4], Among::All, 1, ties, Stop::NEVER)
+            .nearest(&[1.0; 4], Candidates::All, 1, ties, CancelFlag::NEVER)
             .is_empty()
     );
     matrix.clear();
-    assert_eq!(matrix.slots(), 0);
+    assert_eq!(matrix.row_ids(), 0);
 }
 
 proptest! {

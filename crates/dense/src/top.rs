@@ -75,7 +75,7 @@ impl PartialEq for Total {
 
 impl Eq for Total {}
 
-/// The `k` best of scored slots, best first, equal scores as `ties` orders them.
+/// The `k` best of scored row ids, best first, equal scores as `ties` orders them.
 pub(crate) fn best<T: Copy>(
     mut scored: Vec<(T, f64)>,
     k: usize,

@@ -3,88 +3,68 @@
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
-    reason = "numbers drawn by lot, and slots that fit"
+    reason = "random numbers, and row ids that fit"
 )]
 
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use shelfward_core::Metric;
-use shelfward_dense::{Among, Matrix, Stop};
+use shelfward_dense::{CancelFlag, Candidates, Matrix};
 
-/// Numbers drawn by lot: splitmix64.
-struct Lot(u64);
+/// From -1 to 1.
+fn unit(rng: &mut Rng) -> f32 {
+    rng.f32() * 2.0 - 1.0
+}
 
-impl Lot {
-    fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.draw() % bound as u64) as usize
-    }
-
-    fn once_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-
-    /// From -1 to 1.
-    fn unit(&mut self) -> f32 {
-        (self.draw() >> 40) as f32 / (1_u32 << 23) as f32 - 1.0
-    }
+fn one_of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
+    all[rng.usize(..all.len())]
 }
 
 const KINDS: usize = 15;
 
 /// A finite number of one kind.
-fn number(lot: &mut Lot, kind: usize) -> f32 {
+fn number(rng: &mut Rng, kind: usize) -> f32 {
     match kind {
-        0 => lot.unit(),
-        1 => lot.unit() * 1e-40,
-        2 => lot.unit() * 1e18,
-        3 => lot.unit() * 10_f32.powf(lot.below(60) as f32 - 30.0),
-        4 => lot.of(&[0.0, -0.0]),
+        0 => unit(rng),
+        1 => unit(rng) * 1e-40,
+        2 => unit(rng) * 1e18,
+        3 => unit(rng) * 10_f32.powf(rng.usize(..60) as f32 - 30.0),
+        4 => one_of(rng, &[0.0, -0.0]),
         5 => 1.0,
-        6 if lot.once_in(40) => lot.unit(),
+        6 if rng.usize(..40) == 0 => unit(rng),
         6 => 0.0,
-        7 => 1.0 + lot.unit() * 1e-6,
-        8 => lot.unit() * 1e12,
-        9 => lot.unit() * 1e-12,
-        10 => f32::from_bits(lot.below(1 << 23) as u32),
-        11 if lot.once_in(50) => lot.unit() * 1e6,
-        11 => lot.unit() * 1e-3,
-        12 => lot.below(3) as f32 - 1.0,
-        13 => f32::MAX * lot.unit(),
+        7 => 1.0 + unit(rng) * 1e-6,
+        8 => unit(rng) * 1e12,
+        9 => unit(rng) * 1e-12,
+        10 => f32::from_bits(rng.usize(..(1 << 23)) as u32),
+        11 if rng.usize(..50) == 0 => unit(rng) * 1e6,
+        11 => unit(rng) * 1e-3,
+        12 => rng.usize(..3) as f32 - 1.0,
+        13 => f32::MAX * unit(rng),
         // Any bits but those of infinity and of what is no number.
-        _ => f32::from_bits(lot.draw() as u32 & 0xff7f_ffff),
+        _ => f32::from_bits(rng.u32(..) & 0xff7f_ffff),
     }
 }
 
-fn vector(lot: &mut Lot, width: usize, kind: usize) -> Vec<f32> {
-    (0..width).map(|_| number(lot, kind)).collect()
+fn vector(rng: &mut Rng, width: usize, kind: usize) -> Vec<f32> {
+    (0..width).map(|_| number(rng, kind)).collect()
 }
 
 /// Vectors of one kind or of all, some of them multiples of earlier ones.
-fn vectors(lot: &mut Lot, count: usize, width: usize, kind: Option<usize>) -> Vec<Vec<f32>> {
+fn vectors(rng: &mut Rng, count: usize, width: usize, kind: Option<usize>) -> Vec<Vec<f32>> {
     let mut vectors: Vec<Vec<f32>> = Vec::new();
-    for slot in 0..count {
-        let next = if slot > 10 && lot.once_in(5) {
-            let from = lot.below(slot);
-            let scale = lot.of(&[1.0, 1.0, 2.0, 0.5, -1.0, 1.000_000_1_f32]);
+    for row_id in 0..count {
+        let next = if row_id > 10 && rng.usize(..5) == 0 {
+            let from = rng.usize(..row_id);
+            let scale = one_of(rng, &[1.0, 1.0, 2.0, 0.5, -1.0, 1.000_000_1_f32]);
             let scaled = vectors[from].iter().map(|x| x * scale);
             scaled
                 .map(|x| if x.is_finite() { x } else { 1.0 })
                 .collect()
         } else {
-            let kind = kind.unwrap_or_else(|| lot.below(KINDS));
-            vector(lot, width, kind)
+            let kind = kind.unwrap_or_else(|| rng.usize(..KINDS));
+            vector(rng, width, kind)
         };
         vectors.push(next);
     }
@@ -94,7 +74,7 @@ fn vectors(lot: &mut Lot, count: usize, width: usize, kind: Option<usize>) -> Ve
 fn bits(found: &[(u32, f64)]) -> Vec<(u32, u64)> {
     found
         .iter()
-        .map(|(slot, score)| (*slot, score.to_bits()))
+        .map(|(row_id, score)| (*row_id, score.to_bits()))
         .collect()
 }
 
@@ -103,47 +83,55 @@ fn round(seed: u64) {
     const WIDTHS: [usize; 15] = [
         1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 384, 1_024, 8_192, 8_193,
     ];
-    let lot = &mut Lot(seed);
-    let width = lot.of(&WIDTHS);
-    let metric = lot.of(&[Metric::Cosine, Metric::Dot, Metric::Euclidean]);
-    let count = 300 + lot.below(if width > 1_000 { 300 } else { 2_500 });
-    let mut matrix = Matrix::new(metric, width, !lot.once_in(4));
-    let kind = if lot.once_in(2) {
+    let rng = &mut Rng::with_seed(seed);
+    let width = one_of(rng, &WIDTHS);
+    let metric = one_of(rng, &[Metric::Cosine, Metric::Dot, Metric::Euclidean]);
+    let count = 300 + rng.usize(..if width > 1_000 { 300 } else { 2_500 });
+    let mut matrix = Matrix::new(metric, width, rng.usize(..4) != 0);
+    let kind = if rng.usize(..2) == 0 {
         None
     } else {
-        Some(lot.below(KINDS))
+        Some(rng.usize(..KINDS))
     };
-    let vectors = vectors(lot, count, width, kind);
+    let vectors = vectors(rng, count, width, kind);
     let mut live: Vec<u32> = (0..count as u32).collect();
-    for (slot, vector) in live.iter().zip(&vectors) {
-        matrix.set(*slot, vector);
+    for (row_id, vector) in live.iter().zip(&vectors) {
+        matrix.set(*row_id, vector);
     }
-    for _ in 0..lot.below(60) {
-        let at = lot.below(live.len());
+    for _ in 0..rng.usize(..60) {
+        let at = rng.usize(..(live.len()));
         matrix.remove(live.remove(at));
     }
     for _ in 0..4 {
-        let query = if lot.once_in(2) {
-            vectors[lot.below(count)].clone()
+        let query = if rng.usize(..2) == 0 {
+            vectors[rng.usize(..count)].clone()
         } else {
-            let kind = kind.unwrap_or_else(|| lot.below(KINDS));
-            vector(lot, width, kind)
+            let kind = kind.unwrap_or_else(|| rng.usize(..KINDS));
+            vector(rng, width, kind)
         };
-        let top_k = lot.of(&[1, 2, 10, 50, 10_000, 0]);
+        let top_k = one_of(rng, &[1, 2, 10, 50, 10_000, 0]);
         let ties = |a: u32, b: u32| (a ^ 5).cmp(&(b ^ 5));
         let what = format!("seed {seed}: {metric}, {count} of width {width}, the best {top_k}");
         let all = matrix.scored(&query, live.iter().copied(), top_k, ties);
-        let found = matrix.nearest(&query, Among::All, top_k, ties, Stop::NEVER);
+        let found = matrix.nearest(&query, Candidates::All, top_k, ties, CancelFlag::NEVER);
         assert!(bits(&found) == bits(&all), "{what}");
         // Among some, of which not all are there.
-        let some: Vec<u32> = (0..count as u32 + 50).filter(|_| !lot.once_in(3)).collect();
+        let some: Vec<u32> = (0..count as u32 + 50)
+            .filter(|_| rng.usize(..3) != 0)
+            .collect();
         let there = some
             .iter()
             .copied()
-            .filter(|slot| live.binary_search(slot).is_ok());
+            .filter(|row_id| live.binary_search(row_id).is_ok());
         let all = matrix.scored(&query, there, top_k, ties);
-        let found = matrix.nearest(&query, Among::Slots(&some), top_k, ties, Stop::NEVER);
-        assert!(bits(&found) == bits(&all), "{what}, among some");
+        let found = matrix.nearest(
+            &query,
+            Candidates::Listed(&some),
+            top_k,
+            ties,
+            CancelFlag::NEVER,
+        );
+        assert!(bits(&found) == bits(&all), "{what}, candidates some");
     }
 }
 

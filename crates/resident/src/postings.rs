@@ -8,7 +8,7 @@ use roaring::{MultiOps, RoaringBitmap};
 use shelfward_core::filter::Op;
 use shelfward_core::{Scalar, Text, Value};
 
-use crate::rows::Slot;
+use crate::row_id::RowId;
 
 /// The rows by value of one field.
 #[derive(Clone, Debug, Default)]
@@ -17,45 +17,45 @@ pub(crate) struct Postings {
     numbers: BTreeMap<Number, RoaringBitmap>,
     bools: [RoaringBitmap; 2],
     /// Those with at least one element.
-    some: RoaringBitmap,
+    present: RoaringBitmap,
 }
 
 impl Postings {
-    pub(crate) fn add(&mut self, slot: Slot, value: &Value) {
+    pub(crate) fn add(&mut self, row_id: RowId, value: &Value) {
         for element in value.elements() {
-            self.some.insert(slot);
+            self.present.insert(row_id);
             match element {
                 Scalar::Text(text) => match self.texts.get_mut(text) {
-                    Some(rows) => drop(rows.insert(slot)),
-                    None => drop(self.texts.insert(text.clone(), [slot].into())),
+                    Some(rows) => drop(rows.insert(row_id)),
+                    None => drop(self.texts.insert(text.clone(), [row_id].into())),
                 },
-                Scalar::Bool(b) => drop(self.bools[usize::from(*b)].insert(slot)),
+                Scalar::Bool(b) => drop(self.bools[usize::from(*b)].insert(row_id)),
                 number => {
                     let rows = self.numbers.entry(Number(number.clone())).or_default();
-                    rows.insert(slot);
+                    rows.insert(row_id);
                 }
             }
         }
     }
 
-    pub(crate) fn remove(&mut self, slot: Slot, value: &Value) {
-        self.some.remove(slot);
+    pub(crate) fn remove(&mut self, row_id: RowId, value: &Value) {
+        self.present.remove(row_id);
         for element in value.elements() {
             match element {
                 Scalar::Text(text) => {
                     // A value that no row holds any longer would be kept for ever.
                     if let Some(rows) = self.texts.get_mut(text) {
-                        rows.remove(slot);
+                        rows.remove(row_id);
                         if rows.is_empty() {
                             self.texts.remove(text);
                         }
                     }
                 }
-                Scalar::Bool(b) => drop(self.bools[usize::from(*b)].remove(slot)),
+                Scalar::Bool(b) => drop(self.bools[usize::from(*b)].remove(row_id)),
                 number => {
                     let number = Number(number.clone());
                     if let Some(rows) = self.numbers.get_mut(&number) {
-                        rows.remove(slot);
+                        rows.remove(row_id);
                         if rows.is_empty() {
                             self.numbers.remove(&number);
                         }
@@ -65,8 +65,8 @@ impl Postings {
         }
     }
 
-    /// The rows among `within` of which an operator holds.
-    pub(crate) fn holding(&self, op: &Op, within: &RoaringBitmap) -> RoaringBitmap {
+    /// The rows among `within` whose value an operator matches.
+    pub(crate) fn matching(&self, op: &Op, within: &RoaringBitmap) -> RoaringBitmap {
         match op {
             Op::Eq(value) => self
                 .equal(value)
@@ -74,8 +74,8 @@ impl Postings {
             Op::Ne(value) => self
                 .equal(value)
                 .map_or_else(|| within.clone(), |r| within - r),
-            Op::In(values) => self.among(values) & within,
-            Op::Nin(values) => within - self.among(values),
+            Op::In(values) => self.any_of(values) & within,
+            Op::Nin(values) => within - self.any_of(values),
             Op::All(values) => {
                 let mut left = within.clone();
                 for value in values {
@@ -90,8 +90,8 @@ impl Postings {
             Op::Gte(x) => self.range(x, &[Ordering::Greater, Ordering::Equal]) & within,
             Op::Lt(x) => self.range(x, &[Ordering::Less]) & within,
             Op::Lte(x) => self.range(x, &[Ordering::Less, Ordering::Equal]) & within,
-            Op::Exists(true) => &self.some & within,
-            Op::Exists(false) => within - &self.some,
+            Op::Exists(true) => &self.present & within,
+            Op::Exists(false) => within - &self.present,
         }
     }
 
@@ -103,24 +103,24 @@ impl Postings {
         }
     }
 
-    fn among(&self, values: &[Scalar]) -> RoaringBitmap {
+    fn any_of(&self, values: &[Scalar]) -> RoaringBitmap {
         values.iter().filter_map(|value| self.equal(value)).union()
     }
 
-    /// The rows of which some element of the operand's kind stands in one of these orders to it.
+    /// The rows of which some element of the operand's type compares in one of these orders to it.
     fn range(&self, x: &Scalar, orders: &[Ordering]) -> RoaringBitmap {
-        let stands = |value: &Scalar| value.compare(x).is_some_and(|o| orders.contains(&o));
+        let compares = |value: &Scalar| value.compare(x).is_some_and(|o| orders.contains(&o));
         match x {
             // Texts are looked up by value far more often than they are compared.
             Scalar::Text(_) => {
                 let of_text = self.texts.iter();
-                let standing = of_text.filter(|(text, _)| stands(&Scalar::Text((*text).clone())));
-                standing.map(|(_, rows)| rows).union()
+                let in_range = of_text.filter(|(text, _)| compares(&Scalar::Text((*text).clone())));
+                in_range.map(|(_, rows)| rows).union()
             }
             Scalar::Bool(_) => {
-                let standing = [false, true].into_iter().zip(&self.bools);
-                let standing = standing.filter(|(b, _)| stands(&Scalar::Bool(*b)));
-                standing.map(|(_, rows)| rows).union()
+                let in_range = [false, true].into_iter().zip(&self.bools);
+                let in_range = in_range.filter(|(b, _)| compares(&Scalar::Bool(*b)));
+                in_range.map(|(_, rows)| rows).union()
             }
             number => {
                 let edge = || Number(number.clone());

@@ -9,7 +9,7 @@ use shelfward_core::{
     CollectionName, CollectionSpec, Field, FieldKind, FieldRole, Filter, Include, Key, Match,
     Metadata, MetadataKey, Metric, QueryWord, Record, Text,
 };
-use shelfward_resident::{Changes, Rows, RowsOptions, Stop};
+use shelfward_resident::{CancelFlag, MemTable, MemTableOptions, WriteBatch};
 
 fn spec() -> Arc<CollectionSpec> {
     let field = |name| Field::new(MetadataKey::new(name).unwrap(), FieldKind::Text);
@@ -81,19 +81,19 @@ fn writes() -> impl Strategy<Value = Vec<Write>> {
     prop::collection::vec(write, 1..5)
 }
 
-fn answers(rows: &Rows) -> Vec<String> {
+fn answers(rows: &MemTable) -> Vec<String> {
     let mut answers = vec![format!("{}", rows.len())];
-    for (key, slot) in rows.in_key_order(None) {
-        answers.push(format!("{key:?} {:?}", rows.stored(slot, Include::ALL)));
+    for (key, row_id) in rows.in_key_order(None) {
+        answers.push(format!("{key:?} {:?}", rows.stored(row_id, Include::ALL)));
     }
-    let named = |slot| &rows.row(slot).unwrap().key;
+    let named = |row_id| &rows.row(row_id).unwrap().key;
     for tenant in ["t0", "t1"] {
         for filter in [
             format!(r#"{{"tenant":"{tenant}"}}"#),
             format!(r#"{{"tenant":"{tenant}","group":"g1"}}"#),
         ] {
             let filter = Filter::from_json(&filter).unwrap();
-            let among = rows.matching(&filter, Stop::NEVER);
+            let among = rows.matching(&filter, CancelFlag::NEVER);
             for words in [&["all"][..], &["w1", "v3", "n17"], &["n"], &["v", "all"]] {
                 for matching in [Match::Any, Match::All] {
                     for prefix in [false, true] {
@@ -110,7 +110,7 @@ fn answers(rows: &Rows) -> Vec<String> {
                     }
                 }
             }
-            let near = rows.nearest(&[1.0, -0.5], Some(&among), 9, Stop::NEVER);
+            let near = rows.nearest(&[1.0, -0.5], Some(&among), 9, CancelFlag::NEVER);
             let near: Vec<_> = near.iter().map(|(s, score)| (named(*s), score)).collect();
             answers.push(format!("{near:?}"));
         }
@@ -123,11 +123,11 @@ proptest! {
 
     #[test]
     fn a_bulk_change_is_that_of_its_rows_one_by_one(writes in writes()) {
-        let new = || Rows::new(spec(), RowsOptions::default());
+        let new = || MemTable::new(spec(), MemTableOptions::default());
         let (mut bulk, mut single) = (new(), new());
         for write in &writes {
             let patch = |(at, group): &((bool, u16), u8)| (key(*at), metadata(*at, *group));
-            let changes = Changes {
+            let changes = WriteBatch {
                 removed: write.removed.iter().copied().map(key).collect(),
                 put: write.put.iter().map(|(at, seed)| record(*at, *seed)).collect(),
                 patched: write.patched.iter().map(patch).collect(),
@@ -149,8 +149,8 @@ proptest! {
             prop_assert_eq!(answers(&bulk), answers(&single));
         }
         let mut fresh = new();
-        for (key, slot) in bulk.in_key_order(None) {
-            let stored = bulk.stored(slot, Include::ALL).unwrap();
+        for (key, row_id) in bulk.in_key_order(None) {
+            let stored = bulk.stored(row_id, Include::ALL).unwrap();
             let mut record = Record::new(key.clone(), stored.vector.unwrap());
             record.metadata = stored.metadata;
             let words = stored.text.as_deref().unwrap_or_default().split_whitespace();
@@ -164,7 +164,7 @@ proptest! {
 
 #[test]
 fn a_few_rows_change_in_place_and_many_on_a_clone() {
-    let mut rows = Rows::new(spec(), RowsOptions::default());
+    let mut rows = MemTable::new(spec(), MemTableOptions::default());
     assert!(!rows.is_bulk(2_048) && rows.is_bulk(2_049));
     rows.put(&record((true, 1), 1));
     assert!(!rows.is_bulk(1) && rows.is_bulk(100_000));

@@ -11,7 +11,7 @@ use shelfward_core::{
     CollectionName, CollectionSpec, Field, FieldKind, Filter, Include, Key, Metadata, MetadataKey,
     Metric, Record, Text,
 };
-use shelfward_resident::{Rows, RowsOptions, Stop};
+use shelfward_resident::{CancelFlag, MemTable, MemTableOptions};
 
 /// `g`, `n`, `f` and `b` are declared; `o` is not, so it is read from the rows.
 fn spec(fields: usize) -> Arc<CollectionSpec> {
@@ -140,7 +140,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn key(n: u8) -> Key {
-    // Neither in the order of the slots nor in that of the numbers.
+    // Neither in the order of the row ids nor in that of the numbers.
     Key::new(Text::new(format!("k{}", (u16::from(n) * 7) % 24)).unwrap())
 }
 
@@ -156,32 +156,39 @@ fn record(n: u8, metadata: &Metadata, text: Option<&str>) -> Record {
     record
 }
 
-fn check(rows: &Rows, plain: &BTreeMap<Key, Record>, filter: &Filter) -> Result<(), TestCaseError> {
+fn check(
+    rows: &MemTable,
+    plain: &BTreeMap<Key, Record>,
+    filter: &Filter,
+) -> Result<(), TestCaseError> {
     let matching: Vec<&Record> = plain
         .values()
         .filter(|r| filter.matches(&r.metadata))
         .collect();
     let keys: Vec<&Key> = matching.iter().map(|r| &r.key).collect();
-    let among = rows.matching(filter, Stop::NEVER);
-    let named = |slots: Vec<u32>| -> Vec<&Key> {
-        slots
+    let among = rows.matching(filter, CancelFlag::NEVER);
+    let named = |row_ids: Vec<u32>| -> Vec<&Key> {
+        row_ids
             .into_iter()
-            .map(|slot| &rows.row(slot).unwrap().key)
+            .map(|row_id| &rows.row(row_id).unwrap().key)
             .collect()
     };
     let mut found = named(among.iter().collect());
     found.sort();
     prop_assert_eq!(&found, &keys, "{}", filter);
     prop_assert_eq!(
-        named(rows.page(filter, None, 1_000, Stop::NEVER)),
+        named(rows.page(filter, None, 1_000, CancelFlag::NEVER)),
         keys.clone()
     );
     if let [first, .., last] = keys.as_slice() {
         prop_assert_eq!(
-            named(rows.page(filter, Some(*first), keys.len() - 2, Stop::NEVER)),
+            named(rows.page(filter, Some(*first), keys.len() - 2, CancelFlag::NEVER)),
             &keys[1..keys.len() - 1]
         );
-        prop_assert!(rows.page(filter, Some(*last), 5, Stop::NEVER).is_empty());
+        prop_assert!(
+            rows.page(filter, Some(*last), 5, CancelFlag::NEVER)
+                .is_empty()
+        );
     }
     let query = [1.0_f32, -0.5, 2.0];
     let dot = |r: &Record| -> f64 {
@@ -194,10 +201,10 @@ fn check(rows: &Rows, plain: &BTreeMap<Key, Record>, filter: &Filter) -> Result<
     let mut near: Vec<(f64, &Key)> = matching.iter().map(|r| (dot(r), &r.key)).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     near.truncate(5);
-    let found = rows.nearest(&query, Some(&among), 5, Stop::NEVER);
+    let found = rows.nearest(&query, Some(&among), 5, CancelFlag::NEVER);
     let found: Vec<_> = found
         .iter()
-        .map(|(slot, score)| (*score, &rows.row(*slot).unwrap().key))
+        .map(|(row_id, score)| (*score, &rows.row(*row_id).unwrap().key))
         .collect();
     prop_assert_eq!(found, near);
     Ok(())
@@ -205,15 +212,15 @@ fn check(rows: &Rows, plain: &BTreeMap<Key, Record>, filter: &Filter) -> Result<
 
 #[test]
 fn what_is_given_up_finds_nothing_rather_than_too_much() {
-    let mut rows = Rows::new(spec(0), RowsOptions::default());
+    let mut rows = MemTable::new(spec(0), MemTableOptions::default());
     for n in 0..24 {
         let metadata = Metadata::new().with("undeclared", i64::from(n)).unwrap();
         rows.put(&record(n, &metadata, None));
     }
     let none_is = Filter::from_json(r#"{"$not":{"undeclared":99}}"#).unwrap();
-    assert_eq!(rows.matching(&none_is, Stop::NEVER).len(), 24);
+    assert_eq!(rows.matching(&none_is, CancelFlag::NEVER).len(), 24);
     let flag = AtomicBool::new(true);
-    let given_up = Stop::when(&flag);
+    let given_up = CancelFlag::of(&flag);
     assert!(rows.matching(&none_is, given_up).is_empty());
     assert!(rows.page(&none_is, None, 10, given_up).is_empty());
     assert!(rows.nearest(&[1.0; 3], None, 10, given_up).is_empty());
@@ -229,7 +236,7 @@ proptest! {
         declared_at_first in 0..5_usize,
         declared_later in 0..80_usize,
     ) {
-        let mut rows = Rows::new(spec(declared_at_first), RowsOptions::default());
+        let mut rows = MemTable::new(spec(declared_at_first), MemTableOptions::default());
         let mut plain = BTreeMap::new();
         for (at, step) in steps.iter().enumerate() {
             if at == declared_later {
@@ -245,8 +252,8 @@ proptest! {
                     let was_there = plain.remove(&key(*n)).is_some();
                     prop_assert_eq!(rows.remove(&key(*n)).is_some(), was_there);
                 }
-                Step::Patch(n, values) => if let Some(slot) = rows.slot(&key(*n)) {
-                    rows.set_metadata(slot, Arc::new(values.clone()));
+                Step::Patch(n, values) => if let Some(row_id) = rows.row_id(&key(*n)) {
+                    rows.set_metadata(row_id, Arc::new(values.clone()));
                     plain.get_mut(&key(*n)).unwrap().metadata = Arc::new(values.clone());
                 }
                 Step::Clear => {
@@ -257,7 +264,7 @@ proptest! {
         }
         prop_assert_eq!(rows.len(), plain.len());
         for (key, record) in &plain {
-            let stored = rows.stored(rows.slot(key).unwrap(), Include::ALL).unwrap();
+            let stored = rows.stored(rows.row_id(key).unwrap(), Include::ALL).unwrap();
             prop_assert_eq!(&stored.text, &record.text);
             prop_assert_eq!(stored.vector.as_ref().unwrap(), &record.vector);
             prop_assert_eq!(&stored.metadata, &record.metadata);

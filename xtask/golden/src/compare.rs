@@ -2,7 +2,27 @@
 
 use serde_json::Value;
 
-use crate::rule::Difference;
+/// One place where ours and the original part.
+pub(crate) struct Difference {
+    pub(crate) at: usize,
+    /// Whether ours refused there.
+    pub(crate) refused: bool,
+    pub(crate) what: String,
+}
+
+impl Difference {
+    /// An answer that is another than the original's.
+    pub(crate) fn answered(at: usize, what: impl Into<String>) -> Self {
+        let (refused, what) = (false, what.into());
+        Self { at, refused, what }
+    }
+
+    /// A refusal where the original answers.
+    pub(crate) fn refused(at: usize, why: impl Into<String>) -> Self {
+        let (refused, what) = (true, why.into());
+        Self { at, refused, what }
+    }
+}
 
 /// How far two numbers may lie apart.
 #[derive(Clone, Copy)]

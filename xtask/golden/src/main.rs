@@ -9,8 +9,9 @@
     reason = "a command speaks to people"
 )]
 
+mod case;
 mod compare;
-mod file;
+mod deviations;
 mod functions;
 mod rule;
 mod run;
@@ -68,7 +69,9 @@ fn run_all(arguments: &Arguments) -> Result<bool, String> {
         return Err(format!(
             "no cases of {missing:?} are there; known are {}",
             functions::FUNCTIONS
+                .iter()
                 .map(|function| function.name)
+                .collect::<Vec<_>>()
                 .join(", ")
         ));
     }

@@ -6,9 +6,11 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::file::{Case, GoldenFile, json_files};
+use crate::case::{Case, Expected, GoldenFile, json_files};
+use crate::compare::{Difference, cut};
+use crate::deviations::DEVIATIONS;
 use crate::functions::{DESCRIBED, FUNCTIONS};
-use crate::rule::{Function, Outcome};
+use crate::rule::{Deviation, Function, Ours};
 
 /// What came of one file.
 #[derive(Serialize)]
@@ -58,11 +60,16 @@ impl Counts {
     }
 }
 
+/// Whether something is said here of a function.
+fn is_known(name: &str) -> bool {
+    FUNCTIONS.iter().any(|function| function.name == name) || DESCRIBED.contains(&name)
+}
+
 /// Runs every file below a folder, or those of some functions.
 pub(crate) fn run_folder(folder: &Path, only: &[String]) -> Result<Vec<FileResult>, String> {
     let mut results = Vec::new();
     for path in json_files(folder)? {
-        match GoldenFile::read(folder, &path) {
+        match GoldenFile::read(folder, &path, is_known) {
             Ok(files) => {
                 let wanted = |file: &&GoldenFile| only.is_empty() || only.contains(&file.function);
                 results.extend(files.iter().filter(wanted).map(run_file));
@@ -117,7 +124,7 @@ impl FileResult {
     fn run(&mut self, function: &Function, case: &Value) {
         let (name, outcome) = match Case::read(case) {
             Ok(case) => {
-                let outcome = function.judge(&case);
+                let outcome = judge(function, &case);
                 (case.name, outcome)
             }
             Err(why) => ("?".to_owned(), Outcome::Failed(why)),
@@ -136,4 +143,62 @@ impl FileResult {
             }
         }
     }
+}
+
+/// What came of one case.
+pub(crate) enum Outcome {
+    Passed,
+    /// Every difference is by a rule; these are the rules.
+    Deviating(Vec<&'static str>),
+    Failed(String),
+}
+
+/// The rules by which a function may deviate; the first that fits counts.
+pub(crate) fn deviations(function: &Function) -> impl Iterator<Item = &'static Deviation> {
+    DEVIATIONS
+        .iter()
+        .filter(|rule| rule.of.contains(&function.name))
+}
+
+/// Runs a case and judges it.
+fn judge(function: &Function, case: &Case) -> Outcome {
+    let refused = |expected: &Value, why: String| {
+        Difference::refused(0, format!("expected {}, failed: {why}", cut(expected)))
+    };
+    let differences = match ((function.run)(&case.input), &case.expected) {
+        (Err(_), Expected::Error) => Vec::new(),
+        (Err(why), Expected::Output(expected)) => vec![refused(expected, why)],
+        (Ok(ours), Expected::Error) => {
+            let what = format!("expected a failure, got {}", cut(&ours));
+            vec![Difference::answered(0, what)]
+        }
+        (Ok(ours), Expected::Output(expected)) => {
+            (function.differences)(&case.input, &ours, expected)
+        }
+    };
+    let mut rules = Vec::new();
+    for difference in &differences {
+        match excused(function, &case.input, difference) {
+            Some(rule) if rules.contains(&rule) => {}
+            Some(rule) => rules.push(rule),
+            None => return Outcome::Failed(difference.what.clone()),
+        }
+    }
+    if rules.is_empty() {
+        Outcome::Passed
+    } else {
+        Outcome::Deviating(rules)
+    }
+}
+
+fn excused(function: &Function, input: &Value, difference: &Difference) -> Option<&'static str> {
+    let fits = |rule: &&Deviation| match rule.ours {
+        Ours::Refuses => difference.refused,
+        Ours::Answers => !difference.refused,
+        Ours::Either => true,
+    };
+    let mut rules = deviations(function).filter(fits);
+    rules
+        .find(|rule| (rule.applies)(input, difference.at))
+        .map(|rule| rule.name)
 }

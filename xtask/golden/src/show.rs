@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::functions::FUNCTIONS;
 use crate::rule::Ours;
-use crate::run::{Counts, FileResult};
+use crate::run::{Counts, FileResult, deviations as deviations_of};
 
 /// Prints a line for each file, every failure, and the rules that were used.
 pub(crate) fn table(results: &[FileResult], total: Counts) {
@@ -68,7 +68,7 @@ pub(crate) fn as_json(results: &[FileResult], total: Counts) {
 pub(crate) fn deviations(as_json: bool) {
     let rules: Vec<_> = FUNCTIONS
         .iter()
-        .flat_map(|function| function.deviations.iter().map(|rule| (function.name, rule)))
+        .flat_map(|function| deviations_of(function).map(|rule| (function.name, rule)))
         .collect();
     if as_json {
         let rules: Vec<_> = rules

@@ -6,6 +6,11 @@ pub(crate) fn units(text: &str, byte_offset: usize) -> Option<usize> {
         .map(|before| before.encode_utf16().count())
 }
 
+/// The same, for answers that cannot do without.
+pub(crate) fn place(text: &str, byte_offset: usize) -> Result<usize, String> {
+    units(text, byte_offset).ok_or_else(|| "an offset inside a character".to_owned())
+}
+
 /// The length in UTF-16 code units.
 pub(crate) fn length(text: &str) -> usize {
     text.encode_utf16().count()

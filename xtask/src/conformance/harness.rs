@@ -11,7 +11,7 @@ use shelfward_conformance::Estimate;
 use shelfward_conformance::report::{NotRun, Outcome};
 
 use super::Options;
-use crate::run::{cargo, output, watched};
+use crate::run::{cargo_with, output, watched};
 
 /// The ids of the selected cases.
 pub(super) fn list(store: &str, options: &Options) -> Result<Vec<String>, String> {
@@ -156,15 +156,8 @@ struct Progress {
 pub(crate) const REPORTS: &str = "SHELFWARD_CONFORMANCE_REPORTS";
 
 fn test(store: &str, options: &Options) -> Command {
-    let mut command = cargo();
-    command.args([
-        "test",
-        "--quiet",
-        "--package",
-        &format!("shelfward-{store}"),
-        "--test",
-        "conformance",
-    ]);
+    let mut command = cargo_with("test --quiet --test conformance --package");
+    command.arg(format!("shelfward-{store}"));
     // Whoever runs all tests wants what those found, not what is asked here.
     command.env_remove(REPORTS);
     if !options.groups.is_empty() {

@@ -5,111 +5,46 @@
 //! own, so that Ctrl-C, which every process of a group gets, ends the caller and leaves the guard
 //! to do its work.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::fmt;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
-use super::{Failure, Home, Name, Server, Store, Up, clear, process, show, start};
+use super::{Failure, Server, Store, Up, print, process, start};
 use crate::Ended;
 
-/// The guard itself.
-pub(super) fn guard(options: &Up) -> Result<(), Failure> {
-    let own = std::process::id();
-    let server = start(options.store, &options.name, Some(own))?;
-    show::up(&server, options.json);
-    drain(&mut std::io::stdin());
-    let home = Home::locked()?;
-    let folder = home.folder(server.store, &server.name);
-    // Another may have ended it, and even have started a new one of this name.
-    if Server::read(&folder).is_some_and(|there| there.guard == Some(own)) {
-        clear(server.store, &folder)?;
-    }
-    home.leave();
-    Ok(())
-}
+/// What the guard runs; behind it stand this program, the store and the name.
+const SCRIPT: &str = r#"cat > /dev/null; exec "$0" stores down "$1" --name "$2" --as-guard"#;
 
-/// Whether a guard still runs.
+/// Whether a process is a guard.
 pub(super) fn is_alive(pid: u32) -> bool {
-    process::words(pid).iter().any(|word| word == "guard")
+    process::words(pid)
+        .iter()
+        .any(|word| word == SCRIPT || word == "--as-guard")
 }
 
-/// Reads until the end, or until nothing can be read.
-fn drain(from: &mut impl std::io::Read) {
-    let mut nothing = [0; 256];
-    loop {
-        match from.read(&mut nothing) {
-            Ok(0) => return,
-            Ok(_) => {}
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(_) => return,
-        }
-    }
-}
-
-fn command(store: Store, name: &Name, json: bool) -> Result<Command, Failure> {
-    let program = std::env::current_exe().map_err(Failure::of("this program's own file"))?;
-    let mut command = Command::new(program);
-    command.args(["stores", "guard", store.name(), "--name"]);
-    command.arg(name.to_string());
-    if json {
-        command.arg("--json");
-    }
-    command.stdin(Stdio::piped()).process_group(0);
-    Ok(command)
-}
-
-/// `up --until-stdin-closes`: passes the end of its standard input to a guard, and ends with it.
-pub(super) fn in_foreground(options: &Up) -> Ended {
-    let guard = command(options.store, &options.name, options.json)
-        .and_then(|mut command| command.spawn().map_err(Failure::of("the guard")));
-    let mut guard = match guard {
-        Ok(guard) => guard,
-        Err(why) => return why.ended(),
-    };
-    let pipe = guard.stdin.take();
-    // Not waited for: where the guard ends first, the reading goes with this process.
-    std::thread::spawn(move || {
-        drain(&mut std::io::stdin());
-        drop(pipe);
-    });
-    match guard.wait().map(|status| status.code()) {
-        Ok(Some(0)) => Ended::Well,
-        // The guard has said why.
-        Ok(Some(2)) => Ended::Unusable("there is no server".to_owned()),
-        _ => Ended::Badly,
-    }
-}
-
-/// A server that ends when this is dropped, and with this process however that ends.
+/// A server that is ended with this process, however that ends.
 pub(crate) struct Guarded {
-    pub(super) server: Server,
+    server: Server,
     guard: Child,
 }
 
 impl Guarded {
-    pub(super) fn start(store: Store, name: &Name) -> Result<Self, Failure> {
-        let mut guard = command(store, name, true)?
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(Failure::of("the guard"))?;
-        let mut line = String::new();
-        if let Some(out) = guard.stdout.take() {
-            // A line that cannot be read is an empty one, which is no server.
-            let _ = BufReader::new(out).read_line(&mut line);
-        }
-        if let Ok(server) = serde_json::from_str(&line) {
-            return Ok(Self { server, guard });
-        }
-        drop(guard.stdin.take());
-        let mut why = String::new();
-        if let Some(mut notes) = guard.stderr.take() {
-            let _ = notes.read_to_string(&mut why);
-        }
-        let why = why.trim().to_owned();
-        match guard.wait().map(|status| status.code()) {
-            Ok(Some(2)) => Err(Failure::Missing(why)),
-            _ => Err(Failure::Failed(why)),
+    fn start(store: Store, name: &str) -> Result<Self, Failure> {
+        let program = std::env::current_exe().map_err(Failure::of("this program's own file"))?;
+        let mut guard = Command::new("sh");
+        guard
+            .args(["-c", SCRIPT])
+            .arg(program)
+            .args([store.name(), name]);
+        guard.stdin(Stdio::piped()).process_group(0);
+        let mut guard = guard.spawn().map_err(Failure::of("the guard"))?;
+        match start(store, name, Some(guard.id())) {
+            Ok(server) => Ok(Self { server, guard }),
+            Err(why) => {
+                drop(guard.stdin.take());
+                let _ = guard.wait();
+                Err(why)
+            }
         }
     }
 }
@@ -117,8 +52,7 @@ impl Guarded {
 impl Drop for Guarded {
     fn drop(&mut self) {
         drop(self.guard.stdin.take());
-        let well = self.guard.wait().is_ok_and(|status| status.success());
-        if !well {
+        if !self.guard.wait().is_ok_and(|status| status.success()) {
             let name = &self.server.name;
             eprintln!(
                 "the server {name} may be left; `cargo xtask stores down --name {name}` ends it"
@@ -127,13 +61,72 @@ impl Drop for Guarded {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::is_alive;
+/// `up --until-stdin-closes`: passes the end of its standard input to a guard, and ends with it.
+pub(super) fn in_foreground(options: &Up) -> Result<Ended, Failure> {
+    let mut guarded = Guarded::start(options.store, &options.name)?;
+    print(&guarded.server, options.json);
+    let pipe = guarded.guard.stdin.take();
+    // Not waited for: where the guard ends first, the reading goes with this process.
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        drop(pipe);
+    });
+    let well = guarded.guard.wait().is_ok_and(|status| status.success());
+    Ok(if well { Ended::Well } else { Ended::Badly })
+}
 
-    #[test]
-    fn a_process_that_is_no_guard_is_none() {
-        assert!(!is_alive(std::process::id()));
-        assert!(!is_alive(u32::MAX));
+/// Where the tests of an adapter find a live server.
+pub(crate) enum Live {
+    /// The one that the caller's environment names.
+    Given(Store),
+    /// One that was started for these tests.
+    Own(Guarded),
+    /// None can be had here, and why.
+    Missing(Store, String),
+}
+
+impl Live {
+    /// The given server, or one of our own where there is what it takes. Fails where that does
+    /// not start.
+    pub(crate) fn find(store: Store) -> Result<Self, String> {
+        let variable = store.engine().variable();
+        if std::env::var_os(variable).is_some_and(|url| !url.is_empty()) {
+            return Ok(Self::Given(store));
+        }
+        match Guarded::start(store, &format!("ci-{}", std::process::id())) {
+            Ok(guarded) => Ok(Self::Own(guarded)),
+            Err(Failure::Missing(why)) => Ok(Self::Missing(store, why)),
+            Err(Failure::Failed(why)) => Err(why),
+            Err(Failure::PortTaken) => Err("no port is free".to_owned()),
+        }
+    }
+
+    /// What to set for tests. What the environment has, they inherit. Where a server can be
+    /// started, the tests of starting them run, too.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let Self::Own(Guarded { server, .. }) = self else {
+            return Vec::new();
+        };
+        let url = (server.store.engine().variable(), server.url.clone());
+        // Tests that kill a server start one of their own by this program.
+        let this = std::env::current_exe().ok();
+        let this = this.and_then(|path| path.into_os_string().into_string().ok());
+        let this = this.map(|path| ("SHELFWARD_XTASK", path));
+        [url, ("SHELFWARD_TEST_STORES", "1".to_owned())]
+            .into_iter()
+            .chain(this)
+            .collect()
+    }
+}
+
+impl fmt::Display for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Given(store) => write!(f, "{} ({})", store.name(), store.engine().variable()),
+            Self::Own(Guarded { server, .. }) => {
+                write!(f, "{} {} (own server)", server.store.name(), server.version)
+            }
+            Self::Missing(store, why) => write!(f, "{} not run: {why}", store.name()),
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! What the compiler does not check. Each finding says where, what is wrong, and what would be right.
 
+mod cycles;
+mod files;
 mod manifests;
 mod purity;
-mod rooms;
-mod words;
 
 use std::path::PathBuf;
 
@@ -40,8 +40,8 @@ pub(crate) fn run(options: &Options) -> Ended {
         Ok(files) => files,
         Err(why) => return Ended::Unusable(why),
     };
-    let mut findings = words::findings(&files);
-    findings.extend(rooms::findings(&files));
+    let mut findings = files::findings(&files);
+    findings.extend(cycles::findings(&files));
     findings.extend(manifests::findings(&files));
     let (trees, impure) = purity::findings(&files);
     findings.extend(impure);

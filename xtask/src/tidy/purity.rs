@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::Finding;
-use crate::run::{cargo, output};
+use crate::run::{cargo_with, output};
 
 /// No runtime, file, socket, clock or thread in these. Their clippy.toml forbids the calls.
 const PURE: [&str; 4] = [
@@ -57,18 +57,8 @@ pub(super) fn findings(files: &[PathBuf]) -> (BTreeMap<String, usize>, Vec<Findi
 
 /// The names and versions of a package's normal dependencies, with itself.
 fn tree(package: &str) -> Result<BTreeSet<String>, String> {
-    let mut command = cargo();
-    command.args([
-        "tree",
-        "--package",
-        package,
-        "--edges",
-        "normal",
-        "--prefix",
-        "none",
-        "--format",
-        "{p}",
-    ]);
+    let mut command = cargo_with("tree --edges normal --prefix none --format {p} --package");
+    command.arg(package);
     let printed = output(&mut command)?;
     Ok(printed
         .lines()

@@ -5,17 +5,17 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use crc32fast::Hasher;
 
-use super::bytes::{Put, Take};
+use super::codec::{Decoder, Encode};
 use crate::error::{FileError, FileResult};
 
 /// What a frame begins with, so that the next one can be looked for behind a broken one.
-const MARK: [u8; 4] = *b"\xffShF";
+const MAGIC: [u8; 4] = *b"\xffShF";
 /// The mark, the kind, the number, the length and the checksum.
-const HEAD: usize = 4 + 1 + 8 + 4 + 4;
+const HEADER_LEN: usize = 4 + 1 + 8 + 4 + 4;
 
-/// What a frame holds.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     /// What the file is.
     Head,
     /// Records of a snapshot, or nodes of a graph.
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     Seal,
 }
 
-impl Kind {
+impl FrameKind {
     fn code(self) -> u8 {
         match self {
             Self::Head => 1,
@@ -49,7 +49,7 @@ impl Kind {
 /// A frame as it was read.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FrameKind,
     pub(crate) number: u64,
     pub(crate) payload: Vec<u8>,
 }
@@ -58,10 +58,15 @@ pub(crate) struct Frame {
 /// can look like a frame of it.
 ///
 /// `None` when the payload is longer than a frame can be.
-pub(crate) fn framed(kind: Kind, number: u64, salt: u32, payload: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn encode_frame(
+    kind: FrameKind,
+    number: u64,
+    salt: u32,
+    payload: &[u8],
+) -> Option<Vec<u8>> {
     let length = u32::try_from(payload.len()).ok()?;
-    let mut bytes = Vec::with_capacity(HEAD.saturating_add(payload.len()));
-    bytes.extend_from_slice(&MARK);
+    let mut bytes = Vec::with_capacity(HEADER_LEN.saturating_add(payload.len()));
+    bytes.extend_from_slice(&MAGIC);
     bytes.put_u8(kind.code());
     bytes.put_u64(number);
     bytes.put_u32(length);
@@ -70,7 +75,7 @@ pub(crate) fn framed(kind: Kind, number: u64, salt: u32, payload: &[u8]) -> Opti
     Some(bytes)
 }
 
-fn checksum(salt: u32, kind: Kind, number: u64, length: u32, payload: &[u8]) -> u32 {
+fn checksum(salt: u32, kind: FrameKind, number: u64, length: u32, payload: &[u8]) -> u32 {
     let mut hasher = Hasher::new();
     hasher.update(&salt.to_le_bytes());
     hasher.update(&[kind.code()]);
@@ -81,7 +86,7 @@ fn checksum(salt: u32, kind: Kind, number: u64, length: u32, payload: &[u8]) -> 
 }
 
 /// Reads a file's frames in order.
-pub(crate) struct Frames {
+pub(crate) struct FrameReader {
     file: BufReader<File>,
     /// Where the next frame begins.
     at: u64,
@@ -90,7 +95,7 @@ pub(crate) struct Frames {
     pub(crate) salt: u32,
 }
 
-/// What stands where a frame should begin.
+/// What is found where a frame should begin.
 pub(crate) enum Next {
     Frame(Frame),
     /// The file ends here.
@@ -99,7 +104,7 @@ pub(crate) enum Next {
     Broken,
 }
 
-impl Frames {
+impl FrameReader {
     pub(crate) fn of(file: File) -> FileResult<Self> {
         let length = file.metadata()?.len();
         Ok(Self {
@@ -121,16 +126,16 @@ impl Frames {
         if left == 0 {
             return Ok(Next::Nothing);
         }
-        if left < HEAD as u64 {
+        if left < HEADER_LEN as u64 {
             return Ok(Next::Broken);
         }
-        let mut head = [0; HEAD];
+        let mut head = [0; HEADER_LEN];
         self.file.read_exact(&mut head)?;
         let Some((kind, number, length, sum)) = read_head(&head)? else {
             return Ok(Next::Broken);
         };
         // Nothing is allocated for a length that the file does not hold.
-        if u64::from(length) > left - HEAD as u64 || number != self.next_number {
+        if u64::from(length) > left - HEADER_LEN as u64 || number != self.next_number {
             return Ok(Next::Broken);
         }
         let mut payload = vec![0; length as usize];
@@ -138,7 +143,7 @@ impl Frames {
         if checksum(self.salt, kind, number, length, &payload) != sum {
             return Ok(Next::Broken);
         }
-        self.at += HEAD as u64 + u64::from(length);
+        self.at += HEADER_LEN as u64 + u64::from(length);
         self.next_number += 1;
         let frame = Frame {
             kind,
@@ -149,11 +154,31 @@ impl Frames {
     }
 
     /// The next frame, where there must be one.
-    pub(crate) fn expect(&mut self, kind: Kind, missing: &'static str) -> FileResult<Frame> {
+    pub(crate) fn expect(&mut self, kind: FrameKind, missing: &'static str) -> FileResult<Frame> {
         match self.next()? {
             Next::Frame(frame) if frame.kind == kind => Ok(frame),
             _ => Err(FileError::Corrupt(missing)),
         }
+    }
+
+    /// The frame behind one that is broken and has no payload, if it is whole and of a kind. Otherwise
+    /// nothing is read.
+    pub(crate) fn behind_broken(&mut self, kind: FrameKind) -> FileResult<Option<Frame>> {
+        let (at, number) = (self.at, self.next_number);
+        self.go_to(at + HEADER_LEN as u64, number + 1)?;
+        match self.next()? {
+            Next::Frame(frame) if frame.kind == kind => Ok(Some(frame)),
+            _ => {
+                self.go_to(at, number)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn go_to(&mut self, at: u64, number: u64) -> FileResult<()> {
+        (self.at, self.next_number) = (at, number);
+        self.file.seek(SeekFrom::Start(at))?;
+        Ok(())
     }
 
     /// Whether a whole frame, of this one's or a later number, lies anywhere behind a broken one.
@@ -163,7 +188,7 @@ impl Frames {
         let mut rest = Vec::new();
         self.file.read_to_end(&mut rest)?;
         let mut from = 0;
-        while let Some(found) = find(rest.get(from..).unwrap_or_default(), &MARK) {
+        while let Some(found) = find(rest.get(from..).unwrap_or_default(), &MAGIC) {
             let begin = from + found;
             if self.is_frame(rest.get(begin..).unwrap_or_default())? {
                 return Ok(true);
@@ -174,7 +199,7 @@ impl Frames {
     }
 
     fn is_frame(&self, bytes: &[u8]) -> FileResult<bool> {
-        let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else {
+        let Some((head, rest)) = bytes.split_first_chunk::<HEADER_LEN>() else {
             return Ok(false);
         };
         let Some((kind, number, length, sum)) = read_head(head)? else {
@@ -187,12 +212,12 @@ impl Frames {
     }
 }
 
-fn read_head(head: &[u8; HEAD]) -> FileResult<Option<(Kind, u64, u32, u32)>> {
-    let Some(rest) = head.strip_prefix(&MARK) else {
+fn read_head(head: &[u8; HEADER_LEN]) -> FileResult<Option<(FrameKind, u64, u32, u32)>> {
+    let Some(rest) = head.strip_prefix(&MAGIC) else {
         return Ok(None);
     };
-    let mut take = Take::new(rest);
-    let kind = Kind::of(take.u8()?);
+    let mut take = Decoder::new(rest);
+    let kind = FrameKind::of(take.u8()?);
     let (number, length, sum) = (take.u64()?, take.u32()?, take.u32()?);
     Ok(kind.map(|kind| (kind, number, length, sum)))
 }

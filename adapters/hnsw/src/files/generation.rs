@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::SystemTime;
 
-use super::bytes::{Put, Take};
+use super::codec::{Decoder, Encode};
 use crate::error::FileResult;
 
 /// Which snapshot a file belongs to.
@@ -38,7 +38,7 @@ impl Generation {
         bytes.put_u64(self.number);
     }
 
-    pub(crate) fn take(from: &mut Take<'_>) -> FileResult<Self> {
+    pub(crate) fn take(from: &mut Decoder<'_>) -> FileResult<Self> {
         Ok(Self {
             collection: from.u64()?,
             number: from.u64()?,

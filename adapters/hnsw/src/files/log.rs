@@ -1,26 +1,30 @@
 //! The log of a generation: every write since its snapshot, one frame each.
 //!
-//! A write's frame is written, waited for, and then sealed by a small frame of its own. A kill or a
-//! power cut leaves at most the last frame broken and without a seal, and then its write never
-//! returned: it is dropped. A broken frame with a seal or anything else behind it was whole once.
+//! A write's frame is written, synced, and then sealed by a small frame of its own. A kill or a power
+//! cut leaves at most the last write's frame broken and without a seal, and then its call never
+//! returned: it is dropped. A broken write with a seal or anything else behind it was whole once, and
+//! the log is refused.
+//!
+//! A seal is synced with the write behind it. A power cut during that one may lose the seal and leave
+//! the write whole. A seal has no content, so one that is broken before a whole write is written again.
 
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::bytes::{Put, Take};
-use super::frame::{Frames, Kind, Next, framed};
+use super::codec::{Decoder, Encode};
+use super::file_identity::FileIdentity;
+use super::frame::{FrameKind, FrameReader, Next, encode_frame};
 use super::generation::Generation;
-use super::identity::Identity;
-use super::layout::{head_of, sync_folder, take_head};
+use super::layout::{encode_file_header, read_file_header, sync_dir};
 use crate::error::{FileError, FileResult};
 
 const WHAT: &str = "log";
 
 pub(crate) struct Log {
     file: File,
-    identity: Identity,
+    identity: FileIdentity,
     /// Where the next frame goes.
     end: u64,
     next_number: u64,
@@ -36,10 +40,10 @@ impl Log {
     pub(crate) fn create(path: &Path, generation: Generation, sync: bool) -> FileResult<Self> {
         let [a, b, c, d, ..] = RandomState::new().hash_one(generation.number).to_le_bytes();
         let salt = u32::from_le_bytes([a, b, c, d]);
-        let mut head = head_of(WHAT);
+        let mut head = encode_file_header(WHAT);
         generation.put(&mut head);
         head.put_u32(salt);
-        let bytes = framed(Kind::Head, 0, 0, &head).ok_or(FileError::Broken)?;
+        let bytes = encode_frame(FrameKind::Head, 0, 0, &head).ok_or(FileError::Broken)?;
         let mut file = OpenOptions::new()
             .write(true)
             .create(true)
@@ -48,7 +52,7 @@ impl Log {
         file.write_all(&bytes)?;
         file.sync_all()?;
         Ok(Self {
-            identity: Identity::of(&file, path)?,
+            identity: FileIdentity::of(&file, path)?,
             file,
             end: bytes.len() as u64,
             next_number: 1,
@@ -58,7 +62,7 @@ impl Log {
         })
     }
 
-    /// Reads a log, hands over each write, and goes on behind the last whole one.
+    /// Opens a log, replays each write, and continues after the last whole one.
     pub(crate) fn open(
         path: &Path,
         generation: Generation,
@@ -67,10 +71,10 @@ impl Log {
     ) -> FileResult<Self> {
         const NO_HEAD: &str = "the log does not begin as one";
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        let mut frames = Frames::of(file.try_clone()?)?;
-        let head = frames.expect(Kind::Head, NO_HEAD)?;
-        let mut from = Take::new(&head.payload);
-        take_head(&mut from, WHAT)?;
+        let mut frames = FrameReader::of(file.try_clone()?)?;
+        let head = frames.expect(FrameKind::Head, NO_HEAD)?;
+        let mut from = Decoder::new(&head.payload);
+        read_file_header(&mut from, WHAT)?;
         if Generation::take(&mut from)? != generation {
             return Err(FileError::Corrupt(
                 "the log is of another collection or generation",
@@ -78,19 +82,29 @@ impl Log {
         }
         frames.salt = from.u32()?;
         let mut next_number = 1;
+        let mut seal_is_due = false;
+        let mut lost_seals = Vec::new();
         let torn = loop {
-            match frames.next()? {
-                Next::Frame(frame) => {
-                    match frame.kind {
-                        Kind::Write => replay(&frame.payload)?,
-                        Kind::Seal => {}
-                        _ => return Err(FileError::Corrupt("the log holds a foreign frame")),
-                    }
-                    next_number = frame.number + 1;
-                }
+            let frame = match frames.next()? {
+                Next::Frame(frame) => frame,
                 Next::Nothing => break false,
+                Next::Broken if seal_is_due => {
+                    let lost = (frames.position(), next_number);
+                    let Some(behind) = frames.behind_broken(FrameKind::Write)? else {
+                        break true;
+                    };
+                    lost_seals.push(lost);
+                    behind
+                }
                 Next::Broken => break true,
+            };
+            match frame.kind {
+                FrameKind::Write => replay(&frame.payload)?,
+                FrameKind::Seal => {}
+                _ => return Err(FileError::Corrupt("the log holds a foreign frame")),
             }
+            seal_is_due = frame.kind == FrameKind::Write;
+            next_number = frame.number + 1;
         };
         let (end, salt) = (frames.position(), frames.salt);
         if torn {
@@ -103,7 +117,7 @@ impl Log {
             file.sync_all()?;
         }
         let mut log = Self {
-            identity: Identity::of(&file, path)?,
+            identity: FileIdentity::of(&file, path)?,
             file,
             end,
             next_number,
@@ -111,6 +125,15 @@ impl Log {
             sync,
             broken: false,
         };
+        for (at, number) in &lost_seals {
+            let seal =
+                encode_frame(FrameKind::Seal, *number, salt, &[]).ok_or(FileError::Broken)?;
+            log.file.seek(SeekFrom::Start(*at))?;
+            log.file.write_all(&seal)?;
+        }
+        if !lost_seals.is_empty() {
+            log.sync()?;
+        }
         log.file.seek(SeekFrom::Start(end))?;
         Ok(log)
     }
@@ -137,9 +160,9 @@ impl Log {
             return Err(FileError::Broken);
         }
         self.check_in_place()?;
-        self.write(Kind::Write, payload, self.sync)?;
+        self.write(FrameKind::Write, payload, self.sync)?;
         // Where the seal cannot be written, the write is in force all the same.
-        let _unsealed = self.write(Kind::Seal, &[], false);
+        let _unsealed = self.write(FrameKind::Seal, &[], false);
         Ok(())
     }
 
@@ -151,13 +174,13 @@ impl Log {
         written.and_then(|()| self.sync())
     }
 
-    /// Refuses to go on where the file is not the one under its path any more.
+    /// Refuses a file that is not the one under its path any more.
     pub(crate) fn check_in_place(&self) -> FileResult<()> {
         self.identity.check()
     }
 
-    fn write(&mut self, kind: Kind, payload: &[u8], sync: bool) -> FileResult<()> {
-        let bytes = framed(kind, self.next_number, self.salt, payload)
+    fn write(&mut self, kind: FrameKind, payload: &[u8], sync: bool) -> FileResult<()> {
+        let bytes = encode_frame(kind, self.next_number, self.salt, payload)
             .ok_or(FileError::Io(std::io::ErrorKind::FileTooLarge))?;
         let mut written = self.file.write_all(&bytes);
         if written.is_ok() && sync {
@@ -178,8 +201,8 @@ impl Log {
         Ok(())
     }
 
-    /// Takes no more writes.
-    pub(crate) fn give_up(&mut self) {
+    /// Refuses writes from here on.
+    pub(crate) fn refuse_writes(&mut self) {
         self.broken = true;
     }
 
@@ -193,7 +216,7 @@ impl Log {
 pub(crate) fn create_beside(path: &Path, generation: Generation, sync: bool) -> FileResult<Log> {
     let log = Log::create(path, generation, sync)?;
     if let Some(folder) = path.parent() {
-        sync_folder(folder)?;
+        sync_dir(folder)?;
     }
     Ok(log)
 }

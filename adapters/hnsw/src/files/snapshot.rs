@@ -6,13 +6,13 @@ use std::path::Path;
 
 use shelfward_core::CollectionSpec;
 
-use super::bytes::{Put, Take};
-use super::change::{Written, spec_from_bytes, spec_to_bytes, take_written};
-use super::frame::{Frames, Kind, Next, framed};
+use super::codec::{Decoder, Encode};
+use super::frame::{FrameKind, FrameReader, Next, encode_frame};
 use super::generation::Generation;
-use super::layout::{head_of, take_head};
+use super::layout::{encode_file_header, read_file_header};
+use super::log_entry::{LogRecord, decode_log_record, spec_from_bytes, spec_to_bytes};
 use crate::error::{FileError, FileResult};
-use crate::record_mapping::{Parts, put_record};
+use crate::record_mapping::{RecordRef, encode_record};
 
 const WHAT: &str = "snapshot";
 /// A frame is written when it has so many bytes.
@@ -41,15 +41,15 @@ impl SnapshotWriter {
             records: 0,
             length: 0,
         };
-        let mut head = head_of(WHAT);
+        let mut head = encode_file_header(WHAT);
         generation.put(&mut head);
         head.put_bytes(&spec_to_bytes(spec)?);
-        writer.write(Kind::Head, &head)?;
+        writer.write(FrameKind::Head, &head)?;
         Ok(writer)
     }
 
-    fn write(&mut self, kind: Kind, payload: &[u8]) -> FileResult<()> {
-        let bytes = framed(kind, self.number, 0, payload)
+    fn write(&mut self, kind: FrameKind, payload: &[u8]) -> FileResult<()> {
+        let bytes = encode_frame(kind, self.number, 0, payload)
             .ok_or(FileError::Io(std::io::ErrorKind::FileTooLarge))?;
         self.file.write_all(&bytes)?;
         self.number += 1;
@@ -58,8 +58,8 @@ impl SnapshotWriter {
     }
 
     /// Adds a record; little is written by this, so it may be called under a lock.
-    pub(crate) fn push(&mut self, record: &Parts<'_>) {
-        put_record(&mut self.part, record);
+    pub(crate) fn push(&mut self, record: &RecordRef<'_>) {
+        encode_record(&mut self.part, record);
         self.records += 1;
     }
 
@@ -74,7 +74,7 @@ impl SnapshotWriter {
     fn flush(&mut self) -> FileResult<()> {
         let part = std::mem::take(&mut self.part);
         if !part.is_empty() {
-            self.write(Kind::Part, &part)?;
+            self.write(FrameKind::Part, &part)?;
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl SnapshotWriter {
         self.flush()?;
         let mut end = Vec::new();
         end.put_u64(self.records);
-        self.write(Kind::End, &end)?;
+        self.write(FrameKind::End, &end)?;
         self.file.sync_all()?;
         Ok(self.length)
     }
@@ -92,7 +92,7 @@ impl SnapshotWriter {
 
 /// A snapshot while it is read.
 pub(crate) struct Snapshot {
-    frames: Frames,
+    frames: FrameReader,
     pub(crate) generation: Generation,
     pub(crate) spec: CollectionSpec,
 }
@@ -101,10 +101,10 @@ const DAMAGED: FileError = FileError::Corrupt("the snapshot is damaged or cut sh
 
 impl Snapshot {
     pub(crate) fn open(path: &Path) -> FileResult<Self> {
-        let mut frames = Frames::of(File::open(path)?)?;
-        let head = frames.expect(Kind::Head, "the snapshot does not begin as one")?;
-        let mut from = Take::new(&head.payload);
-        take_head(&mut from, WHAT)?;
+        let mut frames = FrameReader::of(File::open(path)?)?;
+        let head = frames.expect(FrameKind::Head, "the snapshot does not begin as one")?;
+        let mut from = Decoder::new(&head.payload);
+        read_file_header(&mut from, WHAT)?;
         Ok(Self {
             frames,
             generation: Generation::take(&mut from)?,
@@ -115,7 +115,7 @@ impl Snapshot {
     /// Hands over each record, and answers the length of the file.
     pub(crate) fn read(
         mut self,
-        mut each: impl FnMut(Written) -> FileResult<()>,
+        mut each: impl FnMut(LogRecord) -> FileResult<()>,
     ) -> FileResult<u64> {
         let rule = self.spec.word_rule;
         let mut records = 0;
@@ -123,15 +123,15 @@ impl Snapshot {
             let Next::Frame(frame) = self.frames.next()? else {
                 return Err(DAMAGED);
             };
-            let mut from = Take::new(&frame.payload);
+            let mut from = Decoder::new(&frame.payload);
             match frame.kind {
-                Kind::Part => {
+                FrameKind::Part => {
                     while !from.is_empty() {
-                        each(take_written(&mut from, rule)?)?;
+                        each(decode_log_record(&mut from, rule)?)?;
                         records += 1;
                     }
                 }
-                Kind::End if from.u64()? == records => break,
+                FrameKind::End if from.u64()? == records => break,
                 _ => return Err(DAMAGED),
             }
         }

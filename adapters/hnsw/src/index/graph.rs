@@ -13,7 +13,7 @@ use crate::error::{FileError, FileResult};
 
 /// What a graph is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct GraphParams {
     /// Links of a node, on each layer but the lowest, which has twice as many.
     pub(crate) m: usize,
     /// How many candidates are looked at for the links of a new node.
@@ -27,25 +27,25 @@ const LAYERS: usize = 16;
 
 pub(crate) struct Graph {
     hnsw: Hnsw<'static, f32, SquaredEuclidean>,
-    shape: Shape,
+    params: GraphParams,
 }
 
 impl Graph {
     /// An empty graph, soon of so many nodes.
-    pub(crate) fn new(shape: Shape, expected: usize) -> Self {
+    pub(crate) fn new(params: GraphParams, expected: usize) -> Self {
         let mut hnsw = Hnsw::new(
-            shape.m,
+            params.m,
             expected,
             LAYERS,
-            shape.ef_construction,
+            params.ef_construction,
             SquaredEuclidean,
         );
         settle(&mut hnsw);
-        Self { hnsw, shape }
+        Self { hnsw, params }
     }
 
-    pub(crate) fn shape(&self) -> Shape {
-        self.shape
+    pub(crate) fn params(&self) -> GraphParams {
+        self.params
     }
 
     /// How many nodes there are, dead ones included.
@@ -58,7 +58,7 @@ impl Graph {
     /// Answers whether the point was one.
     #[must_use]
     pub(crate) fn insert(&self, point: &[f32], node: u32) -> bool {
-        let sound = point.len() == self.shape.dimensions && point.iter().all(|x| x.is_finite());
+        let sound = point.len() == self.params.dimensions && point.iter().all(|x| x.is_finite());
         if sound {
             self.hnsw.insert((point, node as usize));
         }
@@ -84,7 +84,7 @@ impl Graph {
     }
 
     fn candidates(&self, query: &[f32], ef: usize, counts: Option<&dyn FilterT>) -> Vec<u32> {
-        if query.len() != self.shape.dimensions || !query.iter().all(|x| x.is_finite()) {
+        if query.len() != self.params.dimensions || !query.iter().all(|x| x.is_finite()) {
             return Vec::new();
         }
         // With fewer than two candidates the filtered search of this version can end the thread.
@@ -122,7 +122,7 @@ impl Graph {
     ///
     /// Bytes that `hnsw_rs` did not write end the thread, or the process. So nothing may be given
     /// to this whose checksums were not looked at.
-    pub(crate) fn load(folder: &Path, base: &str, shape: Shape) -> FileResult<Self> {
+    pub(crate) fn load(folder: &Path, base: &str, params: GraphParams) -> FileResult<Self> {
         const UNLIKE: FileError = FileError::Corrupt("the saved graph is not the one described");
         // What is read borrows this for as long as it lives, although it holds nothing of it. It is
         // two short texts and is given up.
@@ -134,11 +134,11 @@ impl Graph {
             return Err(UNLIKE);
         };
         settle(&mut hnsw);
-        let alike = usize::from(hnsw.get_max_nb_connection()) == shape.m
-            && hnsw.get_ef_construction() == shape.ef_construction
-            && hnsw.get_point_indexation().get_data_dimension() == shape.dimensions;
+        let alike = usize::from(hnsw.get_max_nb_connection()) == params.m
+            && hnsw.get_ef_construction() == params.ef_construction
+            && hnsw.get_point_indexation().get_data_dimension() == params.dimensions;
         if alike {
-            Ok(Self { hnsw, shape })
+            Ok(Self { hnsw, params })
         } else {
             Err(UNLIKE)
         }
@@ -160,7 +160,7 @@ fn settle(hnsw: &mut Hnsw<'static, f32, SquaredEuclidean>) {
 mod tests {
     use super::*;
 
-    const SHAPE: Shape = Shape {
+    const SHAPE: GraphParams = GraphParams {
         m: 8,
         ef_construction: 60,
         dimensions: 2,
@@ -232,7 +232,7 @@ mod tests {
         for n in (0..1_000).step_by(7) {
             assert!(nearest(&read, n, &|_| true).contains(&u32::from(n)), "{n}");
         }
-        let other = Shape { m: 9, ..SHAPE };
+        let other = GraphParams { m: 9, ..SHAPE };
         assert!(Graph::load(folder.path(), "c.1", other).is_err());
         assert!(Graph::load(folder.path(), "none", SHAPE).is_err());
         let missing = folder.path().join("missing");

@@ -7,20 +7,20 @@ use std::path::Path;
 
 use shelfward_core::Metric;
 
-use super::graph::{Graph, Shape};
-use super::space::Space;
+use super::graph::{Graph, GraphParams};
+use super::metric_transform::MetricTransform;
 use crate::error::{FileError, FileResult};
-use crate::files::bytes::{Put, Take};
-use crate::files::frame::{Frames, Kind, Next, framed};
+use crate::files::codec::{Decoder, Encode};
+use crate::files::frame::{FrameKind, FrameReader, Next, encode_frame};
 use crate::files::generation::Generation;
-use crate::files::layout::{Layout, head_of, take_head};
+use crate::files::layout::{Layout, encode_file_header, read_file_header};
 
 const WHAT: &str = "graph";
 
 /// A graph, and for each of its nodes the places in the snapshot of the records it stands for.
-pub(crate) struct Saved {
+pub(crate) struct SavedGraph {
     pub(crate) graph: Graph,
-    pub(crate) space: Space,
+    pub(crate) transform: MetricTransform,
     pub(crate) nodes: Vec<Vec<u32>>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn save<'a>(
     layout: &Layout,
     generation: Generation,
     graph: &Graph,
-    space: &Space,
+    transform: &MetricTransform,
     nodes: impl ExactSizeIterator<Item = Vec<u32>> + 'a,
 ) -> FileResult<()> {
     let parts = layout.graph_parts(generation);
@@ -40,13 +40,13 @@ pub(crate) fn save<'a>(
         [links, points],
     )?;
 
-    let shape = graph.shape();
-    let mut head = head_of(WHAT);
+    let params = graph.params();
+    let mut head = encode_file_header(WHAT);
     generation.put(&mut head);
-    head.put_length(shape.m);
-    head.put_length(shape.ef_construction);
-    head.put_length(shape.dimensions);
-    head.put_u64(space.bound().to_bits());
+    head.put_length(params.m);
+    head.put_length(params.ef_construction);
+    head.put_length(params.dimensions);
+    head.put_u64(transform.bound().to_bits());
     for part in &parts {
         let (length, checksum) = sum_of(part)?;
         head.put_u64(length);
@@ -61,8 +61,10 @@ pub(crate) fn save<'a>(
         }
     }
     let mut file = File::create(layout.graph(generation))?;
-    for (number, (kind, payload)) in (0..).zip([(Kind::Head, &head), (Kind::Part, &table)]) {
-        let bytes = framed(kind, number, 0, payload)
+    for (number, (kind, payload)) in
+        (0..).zip([(FrameKind::Head, &head), (FrameKind::Part, &table)])
+    {
+        let bytes = encode_frame(kind, number, 0, payload)
             .ok_or(FileError::Io(std::io::ErrorKind::FileTooLarge))?;
         file.write_all(&bytes)?;
     }
@@ -73,29 +75,29 @@ const UNLIKE: FileError = FileError::Corrupt("the saved graph is not the one des
 
 /// Loads the graph of a generation, if it is whole and made as one would be made now.
 ///
-/// Any error means that there is none to be had, and that one is to be built from the vectors.
+/// On any error the caller rebuilds the graph from the vectors.
 pub(crate) fn load(
     layout: &Layout,
     generation: Generation,
     metric: Metric,
     width: usize,
-    shape: impl FnOnce(usize) -> Shape,
-) -> FileResult<Saved> {
-    let mut frames = Frames::of(File::open(layout.graph(generation))?)?;
-    let head = frames.expect(Kind::Head, "the saved graph does not begin as one")?;
-    let mut from = Take::new(&head.payload);
-    take_head(&mut from, WHAT)?;
+    params: impl FnOnce(usize) -> GraphParams,
+) -> FileResult<SavedGraph> {
+    let mut frames = FrameReader::of(File::open(layout.graph(generation))?)?;
+    let head = frames.expect(FrameKind::Head, "the saved graph does not begin as one")?;
+    let mut from = Decoder::new(&head.payload);
+    read_file_header(&mut from, WHAT)?;
     if Generation::take(&mut from)? != generation {
         return Err(UNLIKE);
     }
     let mut number = || from.length(0);
-    let saved_shape = Shape {
+    let saved_params = GraphParams {
         m: number()?,
         ef_construction: number()?,
         dimensions: number()?,
     };
-    let space = Space::saved(metric, f64::from_bits(from.u64()?)).ok_or(UNLIKE)?;
-    if saved_shape != shape(space.dimensions(width)) {
+    let transform = MetricTransform::saved(metric, f64::from_bits(from.u64()?)).ok_or(UNLIKE)?;
+    if saved_params != params(transform.dimensions(width)) {
         return Err(UNLIKE);
     }
     for part in layout.graph_parts(generation) {
@@ -103,8 +105,8 @@ pub(crate) fn load(
             return Err(UNLIKE);
         }
     }
-    let table = frames.expect(Kind::Part, "the saved graph has no nodes")?;
-    let mut from = Take::new(&table.payload);
+    let table = frames.expect(FrameKind::Part, "the saved graph has no nodes")?;
+    let mut from = Decoder::new(&table.payload);
     let nodes = (0..from.length(1)?)
         .map(|_| {
             let holders = from.length(4)?;
@@ -114,11 +116,15 @@ pub(crate) fn load(
     if !from.is_empty() || !matches!(frames.next()?, Next::Nothing) {
         return Err(UNLIKE);
     }
-    let graph = Graph::load(layout.folder(), &layout.graph_base(generation), saved_shape)?;
+    let graph = Graph::load(
+        layout.folder(),
+        &layout.graph_base(generation),
+        saved_params,
+    )?;
     if graph.len() == nodes.len() {
-        Ok(Saved {
+        Ok(SavedGraph {
             graph,
-            space,
+            transform,
             nodes,
         })
     } else {

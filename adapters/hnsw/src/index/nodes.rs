@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
 
-use shelfward_resident::Slot;
+use shelfward_resident::RowId;
 
 /// The table of nodes. A node stays for as long as its graph; the records that it stands for come
 /// and go. Records whose points are equal share one, and so does a record that was replaced by one
 /// with the same vector: equal points in one graph cut each other off from the rest.
 #[derive(Debug, Default)]
 pub(crate) struct Nodes {
-    holders: Vec<Holders>,
-    node_of: HashMap<Slot, u32>,
+    rows: Vec<NodeRows>,
+    node_of: HashMap<RowId, u32>,
     /// Nodes by the hash of their point. Should two points have one hash, a record is found less
     /// often than it should be and nothing else: what is found is scored by its own vector.
     by_point: HashMap<u64, u32>,
@@ -21,23 +21,23 @@ pub(crate) struct Nodes {
 
 /// The records of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Holders {
+enum NodeRows {
     None,
-    One(Slot),
-    Many(Vec<Slot>),
+    One(RowId),
+    Many(Vec<RowId>),
 }
 
-impl Holders {
-    fn as_slice(&self) -> &[Slot] {
+impl NodeRows {
+    fn as_slice(&self) -> &[RowId] {
         match self {
             Self::None => &[],
-            Self::One(slot) => std::slice::from_ref(slot),
-            Self::Many(slots) => slots,
+            Self::One(row_id) => std::slice::from_ref(row_id),
+            Self::Many(row_ids) => row_ids,
         }
     }
 }
 
-/// What stands for a point in [`Nodes`].
+/// The hash of a point in [`Nodes`].
 pub(crate) fn hash_of(point: &[f32]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for number in point {
@@ -50,27 +50,27 @@ pub(crate) fn hash_of(point: &[f32]) -> u64 {
 impl Nodes {
     /// How many nodes there are, dead ones included.
     pub(crate) fn len(&self) -> usize {
-        self.holders.len()
+        self.rows.len()
     }
 
-    /// How many stand for no record.
+    /// How many are dead: without records.
     pub(crate) fn dead(&self) -> usize {
         self.dead
     }
 
     /// The records that have a node.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
+    pub(crate) fn row_ids(&self) -> impl Iterator<Item = RowId> {
         self.node_of.keys().copied()
     }
 
     /// Each node's records.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &[Slot]> {
-        self.holders.iter().map(Holders::as_slice)
+    pub(crate) fn all(&self) -> impl Iterator<Item = &[RowId]> {
+        self.rows.iter().map(NodeRows::as_slice)
     }
 
-    /// The number that the next node has; `None` when there is none left.
+    /// The next node id; `None` when `u32` is exhausted.
     pub(crate) fn next(&self) -> Option<u32> {
-        u32::try_from(self.holders.len()).ok()
+        u32::try_from(self.rows.len()).ok()
     }
 
     /// The node of a point, be it alive or dead.
@@ -78,12 +78,12 @@ impl Nodes {
         self.by_point.get(&hash).copied()
     }
 
-    /// Adds a node that stands for nothing yet. One without a hash is never shared.
+    /// Adds a node without records. One without a hash is never shared.
     pub(crate) fn push(&mut self, hash: Option<u64>) {
         if let (Some(hash), Some(node)) = (hash, self.next()) {
             self.by_point.entry(hash).or_insert(node);
         }
-        self.holders.push(Holders::None);
+        self.rows.push(NodeRows::None);
         self.dead += 1;
     }
 
@@ -92,46 +92,46 @@ impl Nodes {
         self.by_point.entry(hash).or_insert(node);
     }
 
-    pub(crate) fn holders(&self, node: u32) -> &[Slot] {
+    pub(crate) fn rows_of(&self, node: u32) -> &[RowId] {
         usize::try_from(node)
             .ok()
-            .and_then(|at| self.holders.get(at))
-            .map_or(&[], Holders::as_slice)
+            .and_then(|at| self.rows.get(at))
+            .map_or(&[], NodeRows::as_slice)
     }
 
-    pub(crate) fn attach(&mut self, node: u32, slot: Slot) {
-        self.detach(slot);
-        let Some(holders) = self.holders.get_mut(node as usize) else {
+    pub(crate) fn attach(&mut self, node: u32, row_id: RowId) {
+        self.detach(row_id);
+        let Some(rows) = self.rows.get_mut(node as usize) else {
             return;
         };
-        match holders {
-            Holders::None => {
-                *holders = Holders::One(slot);
+        match rows {
+            NodeRows::None => {
+                *rows = NodeRows::One(row_id);
                 self.dead -= 1;
             }
-            Holders::One(first) => *holders = Holders::Many(vec![*first, slot]),
-            Holders::Many(slots) => slots.push(slot),
+            NodeRows::One(first) => *rows = NodeRows::Many(vec![*first, row_id]),
+            NodeRows::Many(row_ids) => row_ids.push(row_id),
         }
-        self.node_of.insert(slot, node);
+        self.node_of.insert(row_id, node);
     }
 
     /// Takes a record from its node; answers whether it had one.
-    pub(crate) fn detach(&mut self, slot: Slot) -> bool {
-        let Some(node) = self.node_of.remove(&slot) else {
+    pub(crate) fn detach(&mut self, row_id: RowId) -> bool {
+        let Some(node) = self.node_of.remove(&row_id) else {
             return false;
         };
-        let Some(holders) = self.holders.get_mut(node as usize) else {
+        let Some(rows) = self.rows.get_mut(node as usize) else {
             return false;
         };
-        if let Holders::Many(slots) = holders {
-            if let Some(at) = slots.iter().position(|held| *held == slot) {
-                slots.swap_remove(at);
+        if let NodeRows::Many(row_ids) = rows {
+            if let Some(at) = row_ids.iter().position(|held| *held == row_id) {
+                row_ids.swap_remove(at);
             }
-            if let [last] = slots[..] {
-                *holders = Holders::One(last);
+            if let [last] = row_ids[..] {
+                *rows = NodeRows::One(last);
             }
         } else {
-            *holders = Holders::None;
+            *rows = NodeRows::None;
             self.dead += 1;
         }
         true
@@ -150,33 +150,41 @@ mod tests {
         nodes.push(Some(b));
         nodes.push(None);
         assert_eq!(
-            (nodes.len(), nodes.dead(), nodes.slots().count()),
+            (nodes.len(), nodes.dead(), nodes.row_ids().count()),
             (3, 3, 0)
         );
         assert_eq!((nodes.of_point(a), nodes.of_point(b)), (Some(0), Some(1)));
-        for slot in [10, 11, 12] {
-            nodes.attach(0, slot);
+        for row_id in [10, 11, 12] {
+            nodes.attach(0, row_id);
         }
         nodes.attach(1, 13);
         assert_eq!(
-            (nodes.holders(0).len(), nodes.dead(), nodes.slots().count()),
+            (
+                nodes.rows_of(0).len(),
+                nodes.dead(),
+                nodes.row_ids().count()
+            ),
             (3, 1, 4)
         );
         // To another node: out of the first.
         nodes.attach(1, 11);
-        assert_eq!((nodes.holders(0).len(), nodes.holders(1).len()), (2, 2));
+        assert_eq!((nodes.rows_of(0).len(), nodes.rows_of(1).len()), (2, 2));
         assert!(nodes.detach(10) && !nodes.detach(10));
-        assert_eq!(nodes.holders(0), [12]);
+        assert_eq!(nodes.rows_of(0), [12]);
         assert!(nodes.detach(12));
         assert_eq!(
-            (nodes.holders(0).len(), nodes.dead(), nodes.slots().count()),
+            (
+                nodes.rows_of(0).len(),
+                nodes.dead(),
+                nodes.row_ids().count()
+            ),
             (0, 2, 2)
         );
         // The dead wake.
         nodes.attach(0, 12);
-        assert_eq!((nodes.holders(0), nodes.dead()), (&[12][..], 1));
+        assert_eq!((nodes.rows_of(0), nodes.dead()), (&[12][..], 1));
         // No such node: nothing happens.
         nodes.attach(9, 20);
-        assert_eq!((nodes.holders(9).len(), nodes.slots().count()), (0, 3));
+        assert_eq!((nodes.rows_of(9).len(), nodes.row_ids().count()), (0, 3));
     }
 }

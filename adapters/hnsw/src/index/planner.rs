@@ -4,7 +4,7 @@ use crate::config::PlannerCosts;
 
 /// What a search is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct PlannerInput {
     /// How many records may answer.
     pub(crate) allowed: usize,
     /// How many records there are.
@@ -31,13 +31,13 @@ pub(crate) enum Plan {
     Graph { ef: usize },
 }
 
-pub(crate) fn plan(question: &Question, costs: &PlannerCosts) -> Plan {
+pub(crate) fn plan(input: &PlannerInput, costs: &PlannerCosts) -> Plan {
     // An answer that holds most of what is allowed is not looked for, it is made.
-    if question.nodes == 0 || question.top_k == 0 || question.allowed <= question.top_k {
+    if input.nodes == 0 || input.top_k == 0 || input.allowed <= input.top_k {
         return Plan::Exact;
     }
-    let ef = candidates(question);
-    if graph_cost(question, ef, costs) < exact_cost(question, costs) {
+    let ef = candidates(input);
+    if graph_cost(input, ef, costs) < exact_cost(input, costs) {
         Plan::Graph { ef }
     } else {
         Plan::Exact
@@ -45,31 +45,30 @@ pub(crate) fn plan(question: &Question, costs: &PlannerCosts) -> Plan {
 }
 
 /// Half as many again as are asked for: the last of exactly so many are found least surely.
-fn candidates(question: &Question) -> usize {
-    let wanted = question.top_k.saturating_add(question.top_k / 2);
-    question.ef.max(wanted)
+fn candidates(input: &PlannerInput) -> usize {
+    let wanted = input.top_k.saturating_add(input.top_k / 2);
+    input.ef.max(wanted)
 }
 
-fn exact_cost(question: &Question, costs: &PlannerCosts) -> f64 {
-    number(question.allowed) * row_cost(question, costs)
+fn exact_cost(input: &PlannerInput, costs: &PlannerCosts) -> f64 {
+    number(input.allowed) * row_cost(input, costs)
 }
 
-fn row_cost(question: &Question, costs: &PlannerCosts) -> f64 {
+fn row_cost(input: &PlannerInput, costs: &PlannerCosts) -> f64 {
     // Four bytes for one.
-    let bytes = if question.quantized { 1.0 } else { 4.0 };
-    number(question.width) * costs.scan * bytes
+    let bytes = if input.quantized { 1.0 } else { 4.0 };
+    number(input.width) * costs.scan * bytes
 }
 
-fn graph_cost(question: &Question, ef: usize, costs: &PlannerCosts) -> f64 {
+fn graph_cost(input: &PlannerInput, ef: usize, costs: &PlannerCosts) -> f64 {
     // Of the nodes that a search passes, only this share counts, so it passes that many more.
-    let selectivity = number(question.allowed) / number(question.records.max(question.allowed));
-    let alive =
-        number(question.records.saturating_sub(question.unindexed)) / number(question.nodes);
+    let selectivity = number(input.allowed) / number(input.records.max(input.allowed));
+    let alive = number(input.records.saturating_sub(input.unindexed)) / number(input.nodes);
     let share = (selectivity * alive.min(1.0)).max(f64::MIN_POSITIVE);
-    let visits = (number(ef) * costs.visits / share).min(number(question.nodes));
-    let unindexed = number(question.unindexed) * selectivity;
-    let width = number(question.width);
-    visits * (costs.visit + costs.visit_number * width) + unindexed * row_cost(question, costs)
+    let visits = (number(ef) * costs.visits / share).min(number(input.nodes));
+    let unindexed = number(input.unindexed) * selectivity;
+    let width = number(input.width);
+    visits * (costs.visit + costs.visit_number * width) + unindexed * row_cost(input, costs)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "an estimate of a cost")]
@@ -81,7 +80,7 @@ fn number(n: usize) -> f64 {
 mod tests {
     use super::*;
 
-    const LARGE: Question = Question {
+    const LARGE: PlannerInput = PlannerInput {
         allowed: 1_000_000,
         records: 1_000_000,
         nodes: 1_000_000,
@@ -92,22 +91,22 @@ mod tests {
         ef: 100,
     };
 
-    fn planned(question: Question) -> Plan {
-        plan(&question, &PlannerCosts::default())
+    fn planned(input: PlannerInput) -> Plan {
+        plan(&input, &PlannerCosts::default())
     }
 
     #[test]
     fn a_large_collection_is_searched_by_its_graph_and_a_small_one_is_not() {
         assert_eq!(planned(LARGE), Plan::Graph { ef: 100 });
-        let small = Question {
+        let small = PlannerInput {
             allowed: 1_000,
             records: 1_000,
             nodes: 1_000,
             ..LARGE
         };
         assert_eq!(planned(small), Plan::Exact);
-        assert_eq!(planned(Question { nodes: 0, ..LARGE }), Plan::Exact);
-        assert_eq!(planned(Question { top_k: 0, ..LARGE }), Plan::Exact);
+        assert_eq!(planned(PlannerInput { nodes: 0, ..LARGE }), Plan::Exact);
+        assert_eq!(planned(PlannerInput { top_k: 0, ..LARGE }), Plan::Exact);
     }
 
     #[test]
@@ -120,7 +119,7 @@ mod tests {
                     reason = "small"
                 )]
                 let allowed = (share * 1e6) as usize;
-                planned(Question { allowed, ..LARGE })
+                planned(PlannerInput { allowed, ..LARGE })
             })
             .into();
         assert!(matches!(plans[0], Plan::Graph { .. }));
@@ -133,18 +132,18 @@ mod tests {
     #[test]
     fn more_candidates_are_asked_for_than_hits_and_never_less_than_set() {
         assert_eq!(
-            planned(Question {
+            planned(PlannerInput {
                 top_k: 200,
                 ..LARGE
             }),
             Plan::Graph { ef: 300 }
         );
         assert_eq!(
-            planned(Question { top_k: 1, ..LARGE }),
+            planned(PlannerInput { top_k: 1, ..LARGE }),
             Plan::Graph { ef: 100 }
         );
         assert_eq!(
-            planned(Question {
+            planned(PlannerInput {
                 top_k: usize::MAX,
                 ..LARGE
             }),
@@ -155,12 +154,12 @@ mod tests {
     #[test]
     fn dead_nodes_and_records_outside_the_graph_make_it_dearer() {
         let costs = PlannerCosts::default();
-        let cost = |question: Question| graph_cost(&question, 100, &costs);
-        let dead = Question {
+        let cost = |input: PlannerInput| graph_cost(&input, 100, &costs);
+        let dead = PlannerInput {
             nodes: 3_000_000,
             ..LARGE
         };
-        let outside = Question {
+        let outside = PlannerInput {
             unindexed: 500_000,
             nodes: 500_000,
             ..LARGE
@@ -175,14 +174,14 @@ mod tests {
             for records in [0, 1, usize::MAX] {
                 for nodes in [0, 1, usize::MAX] {
                     for unindexed in [0, usize::MAX] {
-                        let question = Question {
+                        let input = PlannerInput {
                             allowed,
                             records,
                             nodes,
                             unindexed,
                             ..LARGE
                         };
-                        let _either = planned(question);
+                        let _either = planned(input);
                     }
                 }
             }

@@ -6,6 +6,7 @@
     reason = "each test uses a part of it, and none is a library"
 )]
 
+use fastrand::Rng;
 use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::{
     Collection, CollectionName, CollectionSpec, Field, FieldKind, Filter, Key, Leg, Metadata,
@@ -13,31 +14,24 @@ use shelfward_core::{
 };
 use shelfward_hnsw::{HnswOptions, HnswStore, PlannerCosts};
 
-/// Numbers without an order.
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        usize::try_from(self.roll() % n as u64).unwrap()
-    }
-
+/// Random vectors.
+pub trait RandomVectors {
     /// Between −1 and 1, most of them small.
-    pub fn number(&mut self) -> f32 {
-        let mut unit = || (self.roll() >> 40) as f32 / (1_u32 << 24) as f32;
-        (unit() + unit() + unit()) * (2.0 / 3.0) - 1.0
-    }
+    fn number(&mut self) -> f32;
 
-    pub fn vector(&mut self, width: usize) -> Vec<f32> {
+    fn vector(&mut self, width: usize) -> Vec<f32> {
         (0..width).map(|_| self.number()).collect()
     }
+}
+
+impl RandomVectors for Rng {
+    fn number(&mut self) -> f32 {
+        (self.f32() + self.f32() + self.f32()) * (2.0 / 3.0) - 1.0
+    }
+}
+
+pub fn rng(seed: u64) -> Rng {
+    Rng::with_seed(seed)
 }
 
 pub fn name() -> CollectionName {

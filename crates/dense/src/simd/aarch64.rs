@@ -5,16 +5,16 @@ use std::arch::aarch64::{
 };
 
 use super::portable::picked;
-use crate::line::Line;
+use crate::line::F32Line;
 
-pub(super) fn dots(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+pub(super) fn dots(query: &[F32Line], rows: &[F32Line], at: &[u32], out: &mut [f32]) {
     each_row(query, rows, at, out, |sum, q, r| {
         // SAFETY: every 64-bit ARM has NEON.
         unsafe { vfmaq_f32(sum, q, r) }
     });
 }
 
-pub(super) fn squares(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+pub(super) fn squares(query: &[F32Line], rows: &[F32Line], at: &[u32], out: &mut [f32]) {
     each_row(query, rows, at, out, |sum, q, r| {
         // SAFETY: every 64-bit ARM has NEON.
         unsafe {
@@ -26,8 +26,8 @@ pub(super) fn squares(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]
 
 #[inline]
 fn each_row(
-    query: &[Line],
-    rows: &[Line],
+    query: &[F32Line],
+    rows: &[F32Line],
     at: &[u32],
     out: &mut [f32],
     add: impl Fn(float32x4_t, float32x4_t, float32x4_t) -> float32x4_t,

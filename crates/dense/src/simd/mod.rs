@@ -19,7 +19,7 @@ mod x86_64;
 
 use std::sync::OnceLock;
 
-use crate::line::{Bytes, Line, Words};
+use crate::line::{F32Line, I8Line, I16Line};
 
 /// The instructions that the loops of this process use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +44,11 @@ pub fn instructions() -> Instructions {
 pub(crate) struct Kernels {
     pub(crate) instructions: Instructions,
     /// The dot product of the query and each row.
-    pub(crate) dots: Loop<Line, Line, f32>,
+    pub(crate) dots: Loop<F32Line, F32Line, f32>,
     /// The square of the distance between the query and each row.
-    pub(crate) squares: Loop<Line, Line, f32>,
+    pub(crate) squares: Loop<F32Line, F32Line, f32>,
     /// The dot product of the quantized query and each quantized row, exactly.
-    pub(crate) quantized: Loop<Words, Bytes, i32>,
+    pub(crate) quantized: Loop<I16Line, I8Line, i32>,
     /// The square of the distance between two vectors of one width, wherever they lie.
     pub(crate) square: fn(&[f32], &[f32]) -> f32,
 }

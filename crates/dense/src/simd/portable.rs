@@ -1,19 +1,19 @@
 //! The loops in plain Rust: for machines without wider ones, and what those are tested against.
 
-use crate::line::{Bytes, FLOATS, Line, Words};
+use crate::line::{F32Line, FLOATS, I8Line, I16Line};
 
-pub(crate) fn dots(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+pub(crate) fn dots(query: &[F32Line], rows: &[F32Line], at: &[u32], out: &mut [f32]) {
     each_row(query, rows, at, out, |q, r| q * r);
 }
 
-pub(crate) fn squares(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+pub(crate) fn squares(query: &[F32Line], rows: &[F32Line], at: &[u32], out: &mut [f32]) {
     each_row(query, rows, at, out, |q, r| (q - r) * (q - r));
 }
 
 // One sum for each place of a line, which the compiler turns into vectors.
 fn each_row(
-    query: &[Line],
-    rows: &[Line],
+    query: &[F32Line],
+    rows: &[F32Line],
     at: &[u32],
     out: &mut [f32],
     term: impl Fn(f32, f32) -> f32,
@@ -29,9 +29,9 @@ fn each_row(
     }
 }
 
-pub(crate) fn quantized(query: &[Words], rows: &[Bytes], at: &[u32], out: &mut [i32]) {
+pub(crate) fn quantized(query: &[I16Line], rows: &[I8Line], at: &[u32], out: &mut [i32]) {
     for (row, out) in picked(query.len(), rows, at).zip(out) {
-        let of_line = |(q, r): (&Words, &Bytes)| -> i32 {
+        let of_line = |(q, r): (&I16Line, &I8Line)| -> i32 {
             let products = q.0.iter().zip(r.0);
             products.map(|(q, r)| i32::from(*q) * i32::from(r)).sum()
         };

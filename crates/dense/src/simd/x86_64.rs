@@ -9,24 +9,24 @@ use std::arch::x86_64::{
     _mm256_setzero_ps, _mm256_setzero_si256, _mm256_sub_ps,
 };
 
-use crate::line::{Bytes, Line, Words};
+use crate::line::{F32Line, I8Line, I16Line};
 
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn dots(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+pub(super) fn dots(query: &[F32Line], rows: &[F32Line], at: &[u32], out: &mut [f32]) {
     for (row, out) in Picked::new(query.len(), rows, at).zip(out) {
         *out = dot(query, row);
     }
 }
 
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn squares(query: &[Line], rows: &[Line], at: &[u32], out: &mut [f32]) {
+pub(super) fn squares(query: &[F32Line], rows: &[F32Line], at: &[u32], out: &mut [f32]) {
     for (row, out) in Picked::new(query.len(), rows, at).zip(out) {
         *out = square(query, row);
     }
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn quantized(query: &[Words], rows: &[Bytes], at: &[u32], out: &mut [i32]) {
+pub(super) fn quantized(query: &[I16Line], rows: &[I8Line], at: &[u32], out: &mut [i32]) {
     for (row, out) in Picked::new(query.len(), rows, at).zip(out) {
         *out = quantized_dot(query, row);
     }
@@ -82,7 +82,7 @@ impl<'a, T> Iterator for Picked<'a, T> {
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn dot(query: &[Line], row: &[Line]) -> f32 {
+fn dot(query: &[F32Line], row: &[F32Line]) -> f32 {
     // Four sums, so that an addition does not wait for the one before it.
     let mut sums = [_mm256_setzero_ps(); 4];
     let (row_pairs, row_rest) = row.as_chunks::<2>();
@@ -105,7 +105,7 @@ fn dot(query: &[Line], row: &[Line]) -> f32 {
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn square(query: &[Line], row: &[Line]) -> f32 {
+fn square(query: &[F32Line], row: &[F32Line]) -> f32 {
     let mut sums = [_mm256_setzero_ps(); 4];
     let (row_pairs, row_rest) = row.as_chunks::<2>();
     let (query_pairs, query_rest) = query.as_chunks::<2>();
@@ -155,7 +155,7 @@ fn add_square(q: __m256, r: __m256, sum: __m256) -> __m256 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn halves(line: &Line) -> [__m256; 2] {
+fn halves(line: &F32Line) -> [__m256; 2] {
     let start = line.0.as_ptr();
     // SAFETY: a line is 16 floats and begins at a multiple of 64 bytes.
     unsafe { [_mm256_load_ps(start), _mm256_load_ps(start.add(8))] }
@@ -173,7 +173,7 @@ fn sum(sums: [__m256; 4]) -> f32 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn quantized_dot(query: &[Words], row: &[Bytes]) -> i32 {
+fn quantized_dot(query: &[I16Line], row: &[I8Line]) -> i32 {
     let mut sums = [_mm256_setzero_si256(); 2];
     for (q, r) in query.iter().zip(row) {
         let ([q0, q1, q2, q3], [r0, r1, r2, r3]) = (quarters(q), widened(r));
@@ -195,7 +195,7 @@ fn quantized_dot(query: &[Words], row: &[Bytes]) -> i32 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn quarters(words: &Words) -> [__m256i; 4] {
+fn quarters(words: &I16Line) -> [__m256i; 4] {
     let start = words.0.as_ptr().cast::<__m256i>();
     // SAFETY: these are 64 numbers of 16 bits, and begin at a multiple of 64 bytes.
     [0, 1, 2, 3].map(|quarter| unsafe { _mm256_load_si256(start.add(quarter)) })
@@ -203,7 +203,7 @@ fn quarters(words: &Words) -> [__m256i; 4] {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn widened(bytes: &Bytes) -> [__m256i; 4] {
+fn widened(bytes: &I8Line) -> [__m256i; 4] {
     let start = bytes.0.as_ptr().cast::<__m128i>();
     // SAFETY: these are 64 numbers of 8 bits, and begin at a multiple of 64 bytes.
     let quarters = [0, 1, 2, 3].map(|quarter| unsafe { _mm_load_si128(start.add(quarter)) });

@@ -1,65 +1,64 @@
-//! The golden functions that ours has, one module each.
+//! The golden functions that ours has. Inputs are read as types of ours, by serde.
 
-mod bm25_search;
-mod bm25_tokenize;
-mod chunk_turns;
-mod filter_input;
-mod fixed_chunks;
-mod fuzzy_index;
-mod hybrid_searcher;
-mod in_memory_filter;
-mod lexical_index_json;
-mod lexical_index_search;
-mod lexical_parts;
-mod lexical_tokens;
-mod library_index;
-mod postgres_ts_query;
-mod reciprocal_rank_fusion;
-mod snippet_around;
+mod filter;
+mod fusion;
+mod hybrid;
+mod lexical;
+mod library;
+mod passages;
 mod split;
-mod split_by_heading;
-mod split_by_paragraph;
-mod split_documents;
-mod split_fixed_with_overlap;
-mod split_whole_document;
-mod web_search;
-mod within_one_edit;
 
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde_json::{Value, json};
+use shelfward_core::Metadata;
 
+pub(crate) use filter::Words as TsWords;
+
+use crate::compare::whole;
 use crate::rule::Function;
 
-/// What ours must pass.
-pub(crate) const FUNCTIONS: [Function; 27] = [
-    lexical_tokens::LEXICAL_TOKENS,
-    chunk_turns::CHUNK_TURNS,
-    snippet_around::SNIPPET_AROUND,
-    split_by_heading::SPLIT_BY_HEADING,
-    split_by_paragraph::SPLIT_BY_PARAGRAPH,
-    split_documents::SPLIT_DOCUMENTS,
-    split_fixed_with_overlap::SPLIT_FIXED_WITH_OVERLAP,
-    split_whole_document::SPLIT_WHOLE_DOCUMENT,
-    fixed_chunks::FIXED_CHUNKS,
-    fixed_chunks::FIXED_CHUNKS_PROPERTIES,
-    hybrid_searcher::HYBRID_SEARCHER,
-    in_memory_filter::IN_MEMORY_FILTER,
-    library_index::LIBRARY_INDEX,
-    reciprocal_rank_fusion::RECIPROCAL_RANK_FUSION,
-    postgres_ts_query::POSTGRES_TS_QUERY,
-    lexical_index_search::LEXICAL_INDEX_SEARCH,
-    lexical_index_json::LEXICAL_INDEX_JSON,
-    bm25_tokenize::BM25_TOKENIZE,
-    bm25_search::BM25_SEARCH,
-    within_one_edit::WITHIN_ONE_EDIT,
-    fuzzy_index::FUZZY_INDEX_SEARCH,
-    fuzzy_index::FUZZY_INDEX_SEED_EXAMPLES,
-    web_search::NORMALIZE_URL,
-    web_search::COMPUTE_RRF,
-    web_search::COMPUTE_WEIGHTED_RRF,
-    web_search::SEMANTIC_DEDUP,
-    web_search::TF_VECTORS,
-];
+/// Functions by their names in the cases, each run on an input of its type, with what compares its
+/// answers.
+macro_rules! functions {
+    ($($name:literal: $run:path, $differences:path;)*) => {
+        [$(Function {
+            name: $name,
+            run: |input| $run(read(input)?),
+            differences: $differences,
+        }),*]
+    };
+}
+
+/// What ours must pass. Where the whole answer is compared, so is the order of ties.
+pub(crate) static FUNCTIONS: [Function; 27] = functions! {
+    "lexicalTokens": passages::lexical_tokens, whole;
+    "chunkTurns": passages::turns, whole;
+    "snippetAround": passages::snippet, whole;
+    "split_by_heading": split::by_heading, split::differences;
+    "split_by_paragraph": split::by_paragraph, split::differences;
+    "split_documents": split::by_line, whole;
+    "split_fixed_with_overlap": split::fixed_with_overlap, split::differences;
+    "split_whole_document": split::whole_document, split::differences;
+    "fixed_chunks": split::fixed, whole;
+    "fixed_chunks_properties": split::fixed_properties, whole;
+    "hybridSearcher": hybrid::run, hybrid::differences;
+    "inMemoryFilter": filter::in_memory, whole;
+    "libraryIndex": library::run, library::differences;
+    "reciprocalRankFusion": fusion::reciprocal_rank, whole;
+    "postgresTsQuery": filter::ts_query, filter::by_word;
+    "lexicalIndexSearch": lexical::index_search, lexical::ranking;
+    "lexicalIndexJson": lexical::index_json, lexical::index_json_differences;
+    "bm25Tokenize": lexical::bm25_tokenize, whole;
+    "bm25Search": lexical::bm25_search, lexical::ranking;
+    "withinOneEdit": lexical::within_one_edit, whole;
+    "fuzzyIndexSearch": lexical::fuzzy_search, lexical::fuzzy_ranking;
+    "fuzzyIndexSeedExamples": lexical::fuzzy_example, lexical::stated;
+    "normalizeUrl": fusion::normalize, whole;
+    "computeRRF": fusion::rrf, whole;
+    "computeWeightedRRF": fusion::weighted_rrf, whole;
+    "semanticDedup": fusion::dedup, whole;
+    "tfVectors": fusion::tf_vectors, whole;
+};
 
 /// What tells how the originals behave, and is not to be imitated.
 pub(crate) const DESCRIBED: [&str; 9] = [
@@ -74,31 +73,60 @@ pub(crate) const DESCRIBED: [&str; 9] = [
     "postgresSearch",
 ];
 
-/// Whether something is said here of a function.
-pub(crate) fn is_known(name: &str) -> bool {
-    FUNCTIONS.iter().any(|function| function.name == name) || DESCRIBED.contains(&name)
+fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    T::deserialize(value).map_err(|e| e.to_string())
 }
 
-/// A member of an input, read as what ours takes.
-fn read<T: DeserializeOwned>(input: &Value, name: &str) -> Result<T, String> {
-    let member = input.get(name).unwrap_or(&Value::Null);
-    T::deserialize(member).map_err(|e| format!("{name}: {e}"))
+/// A number of things. JavaScript has no unsigned type: what is below 0 is 0, and a part of one is
+/// none.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole(pub(crate) usize);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        // `as` from a float saturates, which is what is meant here.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "counts are cut and held at 0 on purpose"
+        )]
+        let count = number as usize;
+        Ok(Self(count))
+    }
 }
 
-fn text_of(input: &Value, name: &str) -> Result<String, String> {
-    read(input, name)
+/// A number that a case need not give.
+fn or(given: Option<Whole>, usual: usize) -> usize {
+    given.map_or(usual, |given| given.0)
 }
 
-/// A member as a number of things. JavaScript has no unsigned type: what is below 0 is 0, and a part
-/// of one is none.
-fn count_of(input: &Value, name: &str) -> Option<usize> {
-    let number = input.get(name)?.as_f64()?;
-    // `as` from a float saturates, which is what is meant here.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "counts are cut and held at 0 on purpose"
-    )]
-    let count = number as usize;
-    Some(count)
+/// Metadata as a caller gives it, who may give none.
+fn metadata(given: &Value) -> Result<Metadata, String> {
+    match given {
+        Value::Null => Ok(Metadata::new()),
+        given => Metadata::from_json(&given.to_string()).map_err(|e| e.to_string()),
+    }
+}
+
+/// An object of those members that there are.
+fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+    let there = members
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(there.collect())
+}
+
+/// Runs what waits for a store.
+fn wait<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.map_err(|e| e.to_string())?;
+    runtime.block_on(work).map_err(|e| e.to_string())
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+/// A member of an object that there is.
+fn some(value: impl serde::Serialize) -> Option<Value> {
+    Some(json!(value))
 }

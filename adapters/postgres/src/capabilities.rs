@@ -1,8 +1,10 @@
+use shelfward_adapter::sql;
 use shelfward_core::capabilities::{Dense, Lexical, Scoring, Words, Writers};
 use shelfward_core::{Capabilities, CollectionSpec};
 
+use crate::catalog::Settings;
 use crate::config::VectorIndex;
-use crate::registry::Settings;
+use crate::filter_translation::Columns;
 
 /// The widest vector that the server holds.
 pub(crate) const MAX_WIDTH: u32 = 16_000;
@@ -10,6 +12,7 @@ pub(crate) const MAX_WIDTH: u32 = 16_000;
 /// Everything, with an approximate index where there is one, in step with other processes.
 pub(crate) fn capabilities(settings: &Settings, spec: &CollectionSpec) -> Capabilities {
     let mut can = Capabilities::exact();
+    can.filter = sql::support(spec, &Columns);
     if settings.index.for_width(spec.width) != VectorIndex::None {
         can.dense = Dense::Approximate { min_recall: 0.9 };
     }

@@ -1,90 +1,65 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use shelfward_adapter::error::{Call, Classify as _};
+use shelfward_adapter::handle::Lease;
 use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
-    Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
+    Capabilities, CollectionSpec, Count, Cursor, Filter, Include, Key, Leg, LegResult,
     MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
-    StoreError, StoredRecord, async_trait,
+    StoredRecord, async_trait,
 };
 
-use crate::error::{Fail, Job};
-use crate::extension::Extension;
-use crate::registry::Entry;
-use crate::schema::Names;
-use crate::server::Server;
-use crate::store::closed;
+use crate::context::CollectionContext;
+use crate::error::{self, Error};
+use crate::open_store::OpenStore;
 use crate::writes::{Change, Changed, Write};
-
-/// A collection as it was opened.
-pub(crate) struct Opened {
-    pub(crate) server: Arc<Server>,
-    pub(crate) names: Names,
-    /// The table, as SQL names it.
-    pub(crate) table: String,
-    pub(crate) entry: Entry,
-    pub(crate) extension: Extension,
-}
 
 /// A handle on a collection.
 pub(crate) struct PostgresCollection {
-    pub(crate) opened: Arc<Opened>,
+    pub(crate) context: Arc<CollectionContext>,
     pub(crate) capabilities: Capabilities,
-    pub(crate) store_closed: Arc<AtomicBool>,
+    pub(crate) store: Lease<OpenStore>,
 }
 
 impl PostgresCollection {
-    fn error(&self, operation: Operation, kind: impl Into<ErrorKind>) -> StoreError {
-        StoreError::new(operation, kind).on(&self.opened.entry.spec.name)
-    }
-
-    fn refuse_when_closed(&self, operation: Operation) -> Result<()> {
-        if self.store_closed.load(Ordering::SeqCst) {
-            Err(self.error(operation, closed()))
-        } else {
-            Ok(())
+    /// A call, refused where the store's handle was closed.
+    fn call(&self, operation: Operation) -> Result<Call<'_>> {
+        let call = Call::on(operation, &self.context.row.spec.name);
+        match self.store.get() {
+            Ok(_) => Ok(call),
+            Err(kind) => Err(call.error(kind)),
         }
     }
 
-    fn told<T>(&self, operation: Operation, done: Job<T>) -> Result<T> {
-        let waited = self.opened.server.options.statement_timeout;
-        let name = &self.opened.entry.spec.name;
-        done.map_err(|fail| fail.told(operation, Some(name), waited, 1))
+    fn answer<T>(&self, call: Call<'_>, done: error::Result<T>) -> Result<T> {
+        let statement_timeout = self.context.server.options.statement_timeout;
+        done.map_err(|error| error.into_store_error(call, statement_timeout))
     }
 
     async fn read<T>(
         &self,
         operation: Operation,
-        reading: impl Future<Output = Job<T>>,
+        reading: impl Future<Output = error::Result<T>>,
     ) -> Result<T> {
-        self.refuse_when_closed(operation)?;
-        self.told(operation, reading.await)
+        let call = self.call(operation)?;
+        self.answer(call, reading.await)
     }
 
     async fn write(&self, operation: Operation, change: Change) -> Result<Changed> {
-        self.refuse_when_closed(operation)?;
-        let checked = match &change {
-            Change::Upsert(records) | Change::Replace { with: records, .. } => {
-                self.opened.check_records(records)
-            }
-            Change::Update(_, patch) => self.opened.check_patch(patch),
-            Change::Delete(_) | Change::DeleteAll => Ok(()),
-        };
-        self.told(operation, checked)?;
+        let call = self.call(operation)?;
+        self.answer(call, self.context.check_change(&change))?;
         let write = Write {
-            opened: self.opened.clone(),
+            context: self.context.clone(),
             change,
         };
-        let name = &self.opened.entry.spec.name;
-        let server = &self.opened.server;
-        server.transaction(operation, Some(name), write).await
+        self.context.server.transaction(call, write).await
     }
 }
 
 #[async_trait]
 impl CollectionAdapter for PostgresCollection {
     fn spec(&self) -> &CollectionSpec {
-        &self.opened.entry.spec
+        &self.context.row.spec
     }
 
     fn capabilities(&self) -> &Capabilities {
@@ -102,7 +77,8 @@ impl CollectionAdapter for PostgresCollection {
     }
 
     async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
-        self.read(Operation::Search, self.opened.search(legs)).await
+        self.read(Operation::Search, self.context.search(legs))
+            .await
     }
 
     async fn fetch(
@@ -111,7 +87,7 @@ impl CollectionAdapter for PostgresCollection {
         within: &Filter,
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
-        let fetched = self.opened.fetch(keys, within, include);
+        let fetched = self.context.fetch(keys, within, include);
         self.read(Operation::Fetch, fetched).await
     }
 
@@ -162,14 +138,14 @@ impl CollectionAdapter for PostgresCollection {
         limit: usize,
         include: Include,
     ) -> Result<Page> {
-        let after = after.map(Cursor::key).transpose().map_err(Fail::from);
-        let after = self.told(Operation::Scan, after)?;
-        let page = self.opened.scan(filter, after.as_ref(), limit, include);
+        let after = after.map(Cursor::key).transpose().map_err(Error::from);
+        let after = self.answer(self.call(Operation::Scan)?, after)?;
+        let page = self.context.scan(filter, after.as_ref(), limit, include);
         self.read(Operation::Scan, page).await
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {
-        let count = self.read(Operation::Count, self.opened.count(filter));
+        let count = self.read(Operation::Count, self.context.count(filter));
         Ok(Count::Exact(count.await?))
     }
 }

@@ -16,7 +16,7 @@ use sqlx_core::row::Row as _;
 use sqlx_core::sql_str::AssertSqlSafe;
 use sqlx_postgres::{PgConnection, PgRow};
 
-use crate::error::{Fail, Job};
+use crate::error::{Error, Result};
 use crate::identifier::literal;
 use crate::server::{Server, within};
 
@@ -37,7 +37,7 @@ impl Mark {
         (SELECT replace(gen_random_uuid()::text, '-', '') AS m OFFSET 0) d";
 
     /// What was drawn.
-    pub(crate) fn drawn(row: &PgRow) -> Job<Self> {
+    pub(crate) fn drawn(row: &PgRow) -> Result<Self> {
         let drawn = u128::from_str_radix(row.try_get(0)?, 16);
         Ok(Self(drawn.map_err(|_| ErrorKind::Engine)?))
     }
@@ -104,12 +104,12 @@ impl Commits {
     }
 
     /// What the server says where the table is not there, or another one.
-    pub(crate) fn why_not_left(&self, fail: Fail) -> Fail {
-        match fail.code().as_deref() {
+    pub(crate) fn why_not_left(&self, error: Error) -> Error {
+        match error.code().as_deref() {
             Some("42P01" | "3F000" | "42P10" | "42703" | "42804" | "23502") => {
-                Fail::Kind(not_as_made(&self.table))
+                Error::Kind(not_as_made(&self.table))
             }
-            _ => fail,
+            _ => error,
         }
     }
 }
@@ -151,7 +151,7 @@ impl Server {
         tokio::time::timeout(ASKED_FOR, asking).await.ok()
     }
 
-    async fn ask(&self, Commit { mark, slot }: Commit) -> Job<Option<bool>> {
+    async fn ask(&self, Commit { mark, slot }: Commit) -> Result<Option<bool>> {
         let options = self.pool.connect_options();
         let connecting = PgConnection::connect_with(&options);
         let mut connection = within(Some(self.options.connect_timeout), connecting).await?;
@@ -167,7 +167,7 @@ impl Server {
             literal(table)
         );
         let asked = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(ask)).fetch_all(&mut connection);
-        let told = match within(self.patience(), asked).await {
+        let told = match within(self.statement_timeout(), asked).await {
             Ok(rows) => {
                 let row = rows.last().ok_or(ErrorKind::Engine)?;
                 match (row.try_get(0)?, row.try_get(1)?) {
@@ -176,8 +176,8 @@ impl Server {
                     _ => None,
                 }
             }
-            Err(fail) => {
-                if fail.is_code("55P03") || fail.is_code("57014") {
+            Err(error) => {
+                if error.is_code("55P03") || error.is_code("57014") {
                     end_idle(&mut connection, &lock).await?;
                 }
                 None
@@ -190,7 +190,7 @@ impl Server {
 
 /// Ends the transaction that holds a lock, where the server waits for its next message: the commit was
 /// lost on its way, and must not come later. One that is being committed is left alone.
-async fn end_idle(connection: &mut PgConnection, lock: &str) -> Job<()> {
+async fn end_idle(connection: &mut PgConnection, lock: &str) -> Result<()> {
     let end = format!(
         "ROLLBACK; SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
          WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND a.datname = current_database() \

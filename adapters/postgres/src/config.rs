@@ -1,11 +1,13 @@
 use std::time::Duration;
 
+use serde::Deserialize;
+use shelfward_adapter::url::milliseconds;
 use shelfward_core::ErrorKind;
 
 use crate::identifier::Identifier;
 
 /// How vectors are indexed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum VectorIndex {
@@ -31,7 +33,8 @@ impl VectorIndex {
 }
 
 /// What a [`PostgresStore`](crate::PostgresStore) does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PostgresOptions {
     /// The schema that the tables lie in. Default `public`.
@@ -59,9 +62,11 @@ pub struct PostgresOptions {
     pub max_connections: u32,
     /// How long is waited for the server to take a connection. Default 5 s. In line for one that is in
     /// use, a call waits as long as a statement may take.
+    #[serde(rename = "connect_timeout_ms", deserialize_with = "milliseconds")]
     pub connect_timeout: Duration,
     /// How long one statement may take. Default 30 s. Zero is without end, and sends no settings when it
     /// connects, as poolers want it: the role has to carry `plan_cache_mode = force_custom_plan` then.
+    #[serde(rename = "statement_timeout_ms", deserialize_with = "milliseconds")]
     pub statement_timeout: Duration,
 }
 
@@ -99,32 +104,27 @@ const MAX_CONNECTIONS: u32 = 10_000;
 pub(crate) const MAX_TIMEOUT: u128 = 2_147_483_647;
 
 impl PostgresOptions {
-    /// Sets the schema that the tables lie in.
-    #[must_use]
-    pub fn with_schema(mut self, schema: Identifier) -> Self {
-        self.schema = schema;
-        self
-    }
-
-    /// Sets what the tables' names begin with.
-    #[must_use]
-    pub fn with_table_prefix(mut self, prefix: Identifier) -> Self {
-        self.table_prefix = prefix;
-        self
-    }
-
-    /// Sets whether the store makes and changes tables.
-    #[must_use]
-    pub fn with_manage_schema(mut self, manage: bool) -> Self {
-        self.manage_schema = manage;
-        self
-    }
-
-    /// Sets how vectors of new collections are indexed.
-    #[must_use]
-    pub fn with_index(mut self, index: VectorIndex) -> Self {
-        self.index = index;
-        self
+    shelfward_adapter::setters! {
+        /// Sets the schema that the tables lie in.
+        with_schema: schema Identifier;
+        /// Sets what the tables' names begin with.
+        with_table_prefix: table_prefix Identifier;
+        /// Sets whether the store makes and changes tables.
+        with_manage_schema: manage_schema bool;
+        /// Sets how vectors of new collections are indexed.
+        with_index: index VectorIndex;
+        /// Sets how many candidates a search in a graph keeps at a time.
+        with_ef_search: ef_search u16;
+        /// Sets the text search configuration that new collections search texts by.
+        with_text_search: text_search Option<Identifier>;
+        /// Sets whether searches set the reader's tenant and groups for row-level security.
+        with_row_level_security: row_level_security bool;
+        /// Sets the most connections.
+        with_max_connections: max_connections u32;
+        /// Sets how long is waited for the server to take a connection.
+        with_connect_timeout: connect_timeout Duration;
+        /// Sets how long one statement may take.
+        with_statement_timeout: statement_timeout Duration;
     }
 
     /// Sets what a graph is built with.
@@ -132,48 +132,6 @@ impl PostgresOptions {
     pub fn with_graph(mut self, m: u16, ef_construction: u16) -> Self {
         self.m = m;
         self.ef_construction = ef_construction;
-        self
-    }
-
-    /// Sets how many candidates a search in a graph keeps at a time.
-    #[must_use]
-    pub fn with_ef_search(mut self, ef_search: u16) -> Self {
-        self.ef_search = ef_search;
-        self
-    }
-
-    /// Sets the text search configuration that new collections search texts by.
-    #[must_use]
-    pub fn with_text_search(mut self, configuration: Option<Identifier>) -> Self {
-        self.text_search = configuration;
-        self
-    }
-
-    /// Sets whether searches set the reader's tenant and groups for row-level security.
-    #[must_use]
-    pub fn with_row_level_security(mut self, on: bool) -> Self {
-        self.row_level_security = on;
-        self
-    }
-
-    /// Sets the most connections.
-    #[must_use]
-    pub fn with_max_connections(mut self, max: u32) -> Self {
-        self.max_connections = max;
-        self
-    }
-
-    /// Sets how long is waited for the server to take a connection.
-    #[must_use]
-    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
-        self
-    }
-
-    /// Sets how long one statement may take.
-    #[must_use]
-    pub fn with_statement_timeout(mut self, timeout: Duration) -> Self {
-        self.statement_timeout = timeout;
         self
     }
 

@@ -1,12 +1,13 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use shelfward_adapter::error::invalid;
+use shelfward_adapter::url::UrlOptions;
 use shelfward_core::{ErrorKind, Operation, Result, StoreError};
 use sqlx_postgres::PgConnectOptions;
 
 use crate::error::{FORM, kind_of};
-use crate::identifier::Identifier;
-use crate::{PostgresOptions, PostgresStore, VectorIndex};
+use crate::{PostgresOptions, PostgresStore};
 
 /// A store from a URL, as `postgres://user:password@host:5432/database?schema=app`.
 ///
@@ -16,7 +17,7 @@ use crate::{PostgresOptions, PostgresStore, VectorIndex};
 /// file.
 ///
 /// # Errors
-/// [`ErrorKind::Invalid`] for an option that there is not or a value that it does not take, and
+/// [`ErrorKind::Invalid`] for an unknown option or an invalid value, and
 /// those of [`PostgresStore::connect`]. No message holds the URL.
 pub async fn connect(url: &str) -> Result<PostgresStore> {
     let (connection, options) = parse(url).map_err(refused)?;
@@ -60,39 +61,31 @@ fn parse(url: &str) -> std::result::Result<(PgConnectOptions, PostgresOptions), 
             "a URL holds no #; write %23 in a user, a password or a value",
         ));
     }
-    let mut options = PostgresOptions::default();
-    let mut of_the_connection = Vec::new();
-    let mut seen = Vec::new();
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        if seen.contains(&name) {
-            let known = OF_THE_CONNECTION.contains(&name);
-            let name = if known { name } else { "an option" };
-            return Err(invalid(&format!(
-                "{name} is given twice; give each option once"
-            )));
-        }
-        seen.push(name);
-        if name == "sslmode" {
-            check_mode(name, value)?;
-        }
-        if OF_THE_CONNECTION.contains(&name) {
-            of_the_connection.push(pair);
-        } else {
-            set(&mut options, name, value)?;
-        }
-    }
+    // What other programs leave behind an option that they took out.
+    let query: Vec<_> = query.split('&').filter(|pair| !pair.is_empty()).collect();
+    let query = query.join("&");
+    let mut given = UrlOptions::parse(Some(&*query).filter(|query| !query.is_empty()))?;
+    let of_the_connection = given.take(&OF_THE_CONNECTION);
+    let options: PostgresOptions = given.read(&OF_THE_CONNECTION)?;
     options.check()?;
-    if seen.contains(&"sslcert") != seen.contains(&"sslkey") {
+    let value = |name: &str| of_the_connection.iter().find(|pair| pair.0 == name);
+    if value("sslcert").is_some() != value("sslkey").is_some() {
         return Err(invalid("sslcert and sslkey are given together"));
     }
-    if !seen.contains(&"sslmode")
-        && let Ok(mode) = std::env::var("PGSSLMODE")
-    {
+    match value("sslmode") {
+        Some((name, mode)) => check_mode(name, mode)?,
         // The driver would take one that it does not know for none.
-        check_mode("PGSSLMODE", &mode)?;
+        None => {
+            if let Ok(mode) = std::env::var("PGSSLMODE") {
+                check_mode("PGSSLMODE", &mode)?;
+            }
+        }
     }
-    let url = format!("{place}?{}", of_the_connection.join("&"));
+    let pairs = of_the_connection.iter();
+    let pairs: Vec<_> = pairs
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let url = format!("{place}?{}", pairs.join("&"));
     let mut connection =
         PgConnectOptions::from_str(&url).map_err(|error| kind_of(error, Duration::ZERO))?;
     // The driver takes the brackets of an address for a part of a name.
@@ -109,85 +102,13 @@ fn check_mode(name: &str, mode: &str) -> std::result::Result<(), ErrorKind> {
         return Ok(());
     }
     let modes = SSL_MODES.join(", ");
-    Err(invalid(&format!("{name} takes one of {modes}")))
-}
-
-fn set(
-    options: &mut PostgresOptions,
-    name: &str,
-    value: &str,
-) -> std::result::Result<(), ErrorKind> {
-    match name {
-        "schema" => options.schema = identifier(value, "schema")?,
-        "table_prefix" => options.table_prefix = identifier(value, "table_prefix")?,
-        "manage_schema" => options.manage_schema = truth(value, "manage_schema")?,
-        "index" => {
-            options.index = match value {
-                "none" => VectorIndex::None,
-                "hnsw" => VectorIndex::Hnsw,
-                "hnsw_half" => VectorIndex::HnswHalf,
-                _ => return Err(invalid("index takes hnsw, hnsw_half or none")),
-            }
-        }
-        "m" => options.m = small(value, "m")?,
-        "ef_construction" => options.ef_construction = small(value, "ef_construction")?,
-        "ef_search" => options.ef_search = small(value, "ef_search")?,
-        "text_search" => options.text_search = Some(identifier(value, "text_search")?),
-        "row_level_security" => options.row_level_security = truth(value, "row_level_security")?,
-        "max_connections" => {
-            let most = number(value, "max_connections")?;
-            options.max_connections = most.try_into().unwrap_or(u32::MAX);
-        }
-        "connect_timeout_ms" => {
-            options.connect_timeout = Duration::from_millis(number(value, "connect_timeout_ms")?);
-        }
-        "statement_timeout_ms" => {
-            options.statement_timeout =
-                Duration::from_millis(number(value, "statement_timeout_ms")?);
-        }
-        _ => {
-            return Err(invalid(
-                "there is no such option; there are schema, table_prefix, manage_schema, index, m, \
-                 ef_construction, ef_search, text_search, row_level_security, max_connections, \
-                 connect_timeout_ms, statement_timeout_ms, sslmode, sslrootcert, sslcert, sslkey and \
-                 application_name",
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn truth(value: &str, name: &str) -> std::result::Result<bool, ErrorKind> {
-    (value.parse()).map_err(|_| invalid(&format!("{name} takes true or false")))
-}
-
-/// A number too large for its option becomes the largest there is, which the check of all options
-/// refuses with what would be right.
-fn number(value: &str, name: &str) -> std::result::Result<u64, ErrorKind> {
-    if value.is_empty() || !value.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(invalid(&format!("{name} takes a whole number")));
-    }
-    Ok(value.parse().unwrap_or(u64::MAX))
-}
-
-fn small(value: &str, name: &str) -> std::result::Result<u16, ErrorKind> {
-    Ok(number(value, name)?.try_into().unwrap_or(u16::MAX))
-}
-
-fn identifier(value: &str, name: &str) -> std::result::Result<Identifier, ErrorKind> {
-    Identifier::new(value).map_err(|kind| match kind {
-        ErrorKind::Invalid(why) => invalid(&format!("{name}: {why}")),
-        other => other,
-    })
-}
-
-fn invalid(what: &str) -> ErrorKind {
-    ErrorKind::Invalid(what.to_owned())
+    Err(invalid(format!("{name} takes one of {modes}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::VectorIndex;
 
     #[test]
     fn a_url_gives_options() {

@@ -1,11 +1,12 @@
 //! Records in the binary form that `COPY` takes.
 
+use shelfward_adapter::error::limit;
 use shelfward_core::{CollectionSpec, ErrorKind, Record};
 
-use crate::error::Job;
+use crate::error::Result;
 use crate::metadata_json;
-use crate::record_mapping::{JSONB, part};
-use crate::words::{limit, vector};
+use crate::record_mapping::{JSONB, partition_column};
+use crate::words::vector;
 
 /// The columns that are sent, in their order.
 pub(crate) const COLUMNS: &str = "part, id, meta, body, words, embedding";
@@ -27,12 +28,12 @@ impl Rows {
         Self(bytes)
     }
 
-    fn push(&mut self, record: &Record, spec: &CollectionSpec, analysed: bool) -> Job<()> {
+    fn push(&mut self, record: &Record, spec: &CollectionSpec, analysed: bool) -> Result<()> {
         self.0.extend(6_u16.to_be_bytes());
-        self.field(part(record.key.partition.as_ref()).as_bytes())?;
+        self.field(partition_column(record.key.partition.as_ref()).as_bytes())?;
         self.field(record.key.id.as_str().as_bytes())?;
         let mut meta = vec![JSONB];
-        meta.extend(metadata_json::metadata(&record.metadata).as_bytes());
+        meta.extend(metadata_json::json(&*record.metadata).as_bytes());
         self.field(&meta)?;
         match &record.text {
             Some(text) => self.field(text.as_bytes())?,
@@ -54,14 +55,10 @@ impl Rows {
         self.field(&embedding)
     }
 
-    fn field(&mut self, value: &[u8]) -> Job<()> {
+    fn field(&mut self, value: &[u8]) -> Result<()> {
         let length = i32::try_from(value.len()).ok();
         let Some(length) = length.filter(|_| value.len() <= MAX_VALUE) else {
-            return Err(limit(
-                "bytes of one value of a record",
-                value.len(),
-                MAX_VALUE,
-            ));
+            return Err(limit("bytes of one value of a record", value.len(), MAX_VALUE).into());
         };
         self.0.extend(length.to_be_bytes());
         self.0.extend(value);
@@ -83,7 +80,7 @@ pub(crate) fn message(
     records: &[&Record],
     spec: &CollectionSpec,
     analysed: bool,
-) -> Job<(usize, Vec<u8>)> {
+) -> Result<(usize, Vec<u8>)> {
     let mut bytes = Rows::new();
     let mut rows = 0;
     for record in records {

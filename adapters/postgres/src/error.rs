@@ -1,69 +1,63 @@
-//! What goes wrong in a call, and how it is told.
+//! Internal errors and their conversion to `StoreError`.
 
+use std::io;
 use std::time::Duration;
-use std::{fmt, io};
 
-use shelfward_core::{CollectionName, ErrorKind, MetadataError, Operation, StoreError};
+use shelfward_adapter::cancel::Cancelled;
+use shelfward_adapter::error::{Classify, Failure, invalid};
+use shelfward_core::{ErrorKind, MetadataError};
 use sqlx_postgres::{PgDatabaseError, PgSeverity};
 
-/// Why a job failed. Only [`Fail::told`] makes an error for callers of it.
+/// Why a call failed.
 #[derive(Debug)]
-pub(crate) enum Fail {
+pub(crate) enum Error {
     /// A failure that is named already.
     Kind(ErrorKind),
     /// The driver's or the server's; its text may hold values or an address and is never shown.
     Engine(sqlx_core::Error),
     /// The server did not answer within this time.
-    Silent(Duration),
+    TimedOut(Duration),
     /// No connection was to be had, and why.
     NoConnection(&'static str),
     /// The connection was lost while the write was being committed, and what became of it could not
     /// be found out.
-    Unknown,
-    /// The server takes no writes.
-    ReadOnly,
-    /// The caller gave the call up: nothing was changed, and nobody reads the answer.
-    GivenUp,
+    UnknownCommit,
+    /// The caller is gone: nothing was changed, and nobody reads the answer.
+    Cancelled,
 }
 
-pub(crate) type Job<T> = Result<T, Fail>;
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-impl From<sqlx_core::Error> for Fail {
+impl From<sqlx_core::Error> for Error {
     fn from(error: sqlx_core::Error) -> Self {
         Self::Engine(error)
     }
 }
 
-impl From<ErrorKind> for Fail {
+impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Self::Kind(kind)
     }
 }
 
-impl From<MetadataError> for Fail {
+impl From<MetadataError> for Error {
     fn from(error: MetadataError) -> Self {
         Self::Kind(error.into())
     }
 }
 
-/// A failure to read what is stored.
-pub(crate) fn corrupt(what: &'static str) -> Fail {
-    Fail::Kind(ErrorKind::Corrupt(what))
-}
-
-/// What a caller may know of what lies under a failure: a code, never the server's text.
-#[derive(Debug)]
-struct Cause(String);
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+impl From<Cancelled> for Error {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
     }
 }
 
-impl std::error::Error for Cause {}
+/// A failure to read what is stored.
+pub(crate) fn corrupt(what: &'static str) -> Error {
+    Error::Kind(ErrorKind::Corrupt(what))
+}
 
-impl Fail {
+impl Error {
     /// The server's code for the failure, where it is the server's.
     pub(crate) fn code(&self) -> Option<String> {
         match self {
@@ -82,7 +76,7 @@ impl Fail {
                 let is_last = matches!(severity, Some(PgSeverity::Fatal | PgSeverity::Panic));
                 is_last || self.is_connection_lost()
             }
-            Self::Engine(_) | Self::Silent(_) => true,
+            Self::Engine(_) | Self::TimedOut(_) => true,
             _ => false,
         }
     }
@@ -113,69 +107,54 @@ impl Fail {
     pub(crate) fn is_code(&self, code: &str) -> bool {
         self.code().as_deref() == Some(code)
     }
+}
 
-    /// The error that a caller sees. `waited` is how long a statement may take.
-    pub(crate) fn told(
-        self,
-        operation: Operation,
-        collection: Option<&CollectionName>,
-        waited: Duration,
-        attempts: u32,
-    ) -> StoreError {
-        // Whoever made the database or the role read-only meant writes, too.
-        let this = if self.is_code("25006") {
-            Self::ReadOnly
-        } else {
-            self
-        };
-        let cause = this.cause();
-        let kind = match this {
-            Self::Kind(kind) => kind,
-            Self::GivenUp => ErrorKind::Engine,
-            Self::Unknown => ErrorKind::Unverified,
-            Self::ReadOnly => ErrorKind::Denied,
-            Self::Silent(after) => ErrorKind::Timeout(after),
-            Self::NoConnection(_) => ErrorKind::Unavailable,
-            Self::Engine(error) => kind_of(error, waited),
-        };
-        let mut error = StoreError::new(operation, kind).after_attempts(attempts);
-        if let Some(cause) = cause {
-            error = error.because(Cause(cause));
-        }
-        match collection {
-            Some(name) => error.on(name),
-            None => error,
-        }
-    }
-
-    fn cause(&self) -> Option<String> {
+impl Classify for Error {
+    fn classify(self, statement_timeout: Duration) -> Failure {
+        let of = |kind: ErrorKind, cause: &str| Failure::from(kind).because(cause);
         match self {
-            Self::NoConnection(why) => Some((*why).to_owned()),
-            Self::ReadOnly => Some(
+            Self::Kind(kind) => kind.into(),
+            Self::Cancelled => ErrorKind::Engine.into(),
+            Self::TimedOut(after) => ErrorKind::Timeout(after).into(),
+            Self::NoConnection(why) => of(ErrorKind::Unavailable, why),
+            Self::UnknownCommit => of(
+                ErrorKind::Unverified,
+                "the connection was lost while the write was committed; look whether it took effect",
+            ),
+            // Whoever made the database or the role read-only meant writes, too.
+            this if this.is_code("25006") => of(
+                ErrorKind::Denied,
                 "the server is a replica, or it, the database or the role is read-only; connect where writes \
-                 are taken"
-                    .to_owned(),
+                 are taken",
             ),
-            Self::Unknown => Some(
-                "the connection was lost while the write was committed; look whether it took effect"
-                    .to_owned(),
-            ),
-            Self::Engine(sqlx_core::Error::Database(_)) => {
-                self.code().map(|code| format!("SQLSTATE {code}"))
-            }
-            Self::Engine(sqlx_core::Error::Io(error)) => Some(match error.raw_os_error() {
-                // A look-up that fails comes without a code of the system's, and with no kind of its own.
-                None if error.kind().to_string() == "uncategorized error" => {
-                    "the host's name could not be looked up".to_owned()
+            Self::Engine(error) => {
+                let cause = cause(&error);
+                let failure = Failure::from(kind_of(error, statement_timeout));
+                match cause {
+                    Some(cause) => failure.because(cause),
+                    None => failure,
                 }
-                _ => format!("the connection failed: {}", error.kind()),
-            }),
-            Self::Engine(sqlx_core::Error::Protocol(_)) => {
-                Some("the connection ended or spoke another protocol".to_owned())
             }
-            _ => None,
         }
     }
+}
+
+/// What a caller may know of an error of the driver's or the server's: a code, never its text.
+fn cause(error: &sqlx_core::Error) -> Option<String> {
+    Some(match error {
+        sqlx_core::Error::Database(error) => format!("SQLSTATE {}", error.code()?),
+        sqlx_core::Error::Io(error) => match error.raw_os_error() {
+            // A look-up that fails comes without a code of the system's, and with no kind of its own.
+            None if error.kind().to_string() == "uncategorized error" => {
+                "the host's name could not be looked up".to_owned()
+            }
+            _ => format!("the connection failed: {}", error.kind()),
+        },
+        sqlx_core::Error::Protocol(_) => {
+            "the connection ended or spoke another protocol".to_owned()
+        }
+        _ => return None,
+    })
 }
 
 /// How long a statement that makes or drops something waits for a table.
@@ -186,8 +165,7 @@ pub(crate) const FORM: &str =
     "the URL is written postgres://user:password@host:port/database?option=value";
 
 /// The kind of a failure of the driver's or the server's.
-pub(crate) fn kind_of(error: sqlx_core::Error, waited: Duration) -> ErrorKind {
-    let invalid = |what: &str| ErrorKind::Invalid(what.to_owned());
+pub(crate) fn kind_of(error: sqlx_core::Error, statement_timeout: Duration) -> ErrorKind {
     let code = match &error {
         sqlx_core::Error::Database(error) => error.code().map(|code| code.into_owned()),
         sqlx_core::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
@@ -221,7 +199,7 @@ pub(crate) fn kind_of(error: sqlx_core::Error, waited: Duration) -> ErrorKind {
         Some("28P01" | "28000" | "42501") => ErrorKind::Denied,
         Some("3D000") => invalid("the server has no database of that name; create it first"),
         Some("55P03") => ErrorKind::Timeout(LOCK_TIMEOUT),
-        Some("57014" | "25P03" | "25P04") => ErrorKind::Timeout(waited),
+        Some("57014" | "25P03" | "25P04") => ErrorKind::Timeout(statement_timeout),
         Some("40001" | "40P01") => ErrorKind::Conflict("the server undid it for another writer"),
         Some("23505") => ErrorKind::Conflict("another writer wrote a record under one of the keys"),
         Some("42P01") => ErrorKind::StaleHandle,

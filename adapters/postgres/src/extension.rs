@@ -4,10 +4,9 @@ use shelfward_core::{ErrorKind, Metric};
 use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
-use crate::binds::{Binds, Statement};
-use crate::error::{Fail, Job};
+use crate::error::{Error, Result};
 use crate::identifier::Identifier;
-use crate::server::Server;
+use crate::params::{Params, Statement};
 
 /// pgvector on a server.
 #[derive(Clone, Debug)]
@@ -33,7 +32,7 @@ const ASK: &str = "SELECT current_setting('server_version_num')::bigint, \
     EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')";
 
 /// What a server said of itself.
-pub(crate) struct Facts {
+pub(crate) struct ServerInfo {
     pub(crate) server: i64,
     pub(crate) encoding: String,
     pub(crate) schema: Option<String>,
@@ -41,21 +40,17 @@ pub(crate) struct Facts {
     pub(crate) can_be_installed: bool,
 }
 
-impl Facts {
+impl ServerInfo {
     pub(crate) fn ask() -> Statement {
         Statement {
             sql: ASK.to_owned(),
-            binds: Binds::default(),
+            params: Params::default(),
         }
     }
 
-    pub(crate) async fn of(server: &Server) -> Job<Self> {
-        Self::answered(&server.read(&Self::ask()).await?)
-    }
-
     /// What was answered.
-    pub(crate) fn answered(rows: &[PgRow]) -> Job<Self> {
-        let row = rows.first().ok_or(Fail::Kind(ErrorKind::Engine))?;
+    pub(crate) fn answered(rows: &[PgRow]) -> Result<Self> {
+        let row = rows.first().ok_or(Error::Kind(ErrorKind::Engine))?;
         Ok(Self {
             server: row.try_get(0)?,
             encoding: row.try_get(1)?,
@@ -169,8 +164,8 @@ impl Extension {
 mod tests {
     use super::*;
 
-    fn facts(version: Option<&str>) -> Facts {
-        Facts {
+    fn facts(version: Option<&str>) -> ServerInfo {
+        ServerInfo {
             server: 180_000,
             encoding: "UTF8".to_owned(),
             schema: version.map(|_| "public".to_owned()),
@@ -179,7 +174,7 @@ mod tests {
         }
     }
 
-    fn refused(facts: &Facts) -> String {
+    fn refused(facts: &ServerInfo) -> String {
         facts.extension().unwrap_err().to_string()
     }
 
@@ -191,12 +186,12 @@ mod tests {
         assert!(new.scans_on() && new.has_half());
         let older = facts(Some("0.7.4")).extension().unwrap().unwrap();
         assert!(!older.scans_on() && older.has_half());
-        let old = Facts {
+        let old = ServerInfo {
             server: 140_011,
             ..facts(None)
         };
         assert!(refused(&old).contains("at least 15"));
-        let latin = Facts {
+        let latin = ServerInfo {
             encoding: "LATIN1".to_owned(),
             ..facts(None)
         };

@@ -1,4 +1,4 @@
-//! Names that may stand in SQL.
+//! TableNames that may stand in SQL.
 
 use std::fmt;
 
@@ -9,7 +9,8 @@ use shelfward_core::ErrorKind;
 ///
 /// Everything that this crate formats into a statement is one of these, a number or a quoted
 /// literal; everything else is bound.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "String")]
 pub struct Identifier(String);
 
 /// What the server keeps of a name.
@@ -35,6 +36,14 @@ impl Identifier {
     /// The name without quotes.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl TryFrom<String> for Identifier {
+    type Error = ErrorKind;
+
+    fn try_from(name: String) -> Result<Self, ErrorKind> {
+        Self::new(&name)
     }
 }
 

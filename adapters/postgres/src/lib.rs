@@ -2,25 +2,28 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod binds;
 mod capabilities;
 mod catalog;
 mod collection;
 mod commits;
 mod config;
 mod connect;
+mod context;
 mod copy;
-mod definitions;
+mod ddl;
 mod error;
 mod extension;
 mod filter_translation;
 mod identifier;
+mod introspect;
 mod locks;
 mod metadata_json;
+mod names;
+mod open_store;
+mod params;
 mod pieces;
 mod reads;
 mod record_mapping;
-mod registry;
 mod row_level_security;
 mod schema;
 mod search;

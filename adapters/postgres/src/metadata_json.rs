@@ -3,117 +3,48 @@
 //! `jsonb` holds numbers as decimals, so a float is written with all its digits: as a decimal it
 //! then compares with integers by exact value, and its point tells it from one when it is read.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::io;
 
-use shelfward_core::{Metadata, Scalar, Value};
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+use shelfward_core::Scalar;
 
-/// The metadata as one object.
-pub(crate) fn metadata(metadata: &Metadata) -> String {
-    object_of(metadata.iter().map(|(key, value)| (key.as_str(), value)))
-}
-
-/// An object of these members.
-pub(crate) fn object_of<'a>(members: impl Iterator<Item = (&'a str, &'a Value)>) -> String {
-    let mut json = String::from("{");
-    for (at, (key, value)) in members.enumerate() {
-        if at > 0 {
-            json.push(',');
-        }
-        text(&mut json, key);
-        json.push(':');
-        match value {
-            Value::Scalar(scalar) => push(&mut json, scalar),
-            Value::List(list) => push_list(&mut json, list.members()),
-        }
-    }
-    json.push('}');
-    json
+/// A value as JSON, with floats by their exact value.
+pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> String {
+    let mut json = Vec::new();
+    // Texts, numbers and lists of them are written to a buffer, which does not fail.
+    let _ = value.serialize(&mut Serializer::with_formatter(&mut json, ExactFloats));
+    String::from_utf8(json).unwrap_or_default()
 }
 
 /// An object that holds the one value, or a list of the values, under one key.
-pub(crate) fn object(key: &str, values: &[Scalar], listed: bool) -> String {
-    let mut json = String::from("{");
-    text(&mut json, key);
-    json.push(':');
+pub(crate) fn object(key: &str, values: &[&Scalar], listed: bool) -> String {
     match values {
-        [value] if !listed => push(&mut json, value),
-        values => push_list(&mut json, values),
+        [value] if !listed => json(&BTreeMap::from([(key, value)])),
+        values => json(&BTreeMap::from([(key, values)])),
     }
-    json.push('}');
-    json
 }
 
-/// One value.
-pub(crate) fn scalar(value: &Scalar) -> String {
-    let mut json = String::new();
-    push(&mut json, value);
-    json
-}
-
-fn push_list(json: &mut String, members: &[Scalar]) {
-    json.push('[');
-    for (at, member) in members.iter().enumerate() {
-        if at > 0 {
-            json.push(',');
-        }
-        push(json, member);
-    }
-    json.push(']');
-}
-
-fn push(json: &mut String, value: &Scalar) {
-    // Writing to a text cannot fail.
-    let _ = match value {
-        Scalar::Bool(truth) => write!(json, "{truth}"),
-        Scalar::Integer(integer) => write!(json, "{integer}"),
-        Scalar::Float(value) => {
-            float(json, value.get());
-            Ok(())
-        }
-        Scalar::Text(value) => {
-            text(json, value.as_str());
-            Ok(())
-        }
-    };
-}
+struct ExactFloats;
 
 /// Below this every whole float is written exactly by its shortest digits.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-fn float(json: &mut String, value: f64) {
-    let begun = json.len();
-    if value.abs() < EXACT {
-        let _ = write!(json, "{value}");
-        if !json.get(begun..).unwrap_or("").contains('.') {
-            json.push_str(".0");
-        }
-    } else {
-        // All digits, where the shortest ones stand for another whole number.
-        let _ = write!(json, "{value:.1}");
-    }
-}
-
-fn text(json: &mut String, text: &str) {
-    json.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => json.push_str("\\\""),
-            '\\' => json.push_str("\\\\"),
-            c if c.is_control() => {
-                let mut units = [0; 2];
-                for unit in c.encode_utf16(&mut units) {
-                    let _ = write!(json, "\\u{unit:04x}");
-                }
-            }
-            c => json.push(c),
+impl Formatter for ExactFloats {
+    fn write_f64<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        if value.abs() >= EXACT || value.fract() == 0.0 {
+            // All digits, where the shortest ones stand for another whole number.
+            write!(writer, "{value:.1}")
+        } else {
+            write!(writer, "{value}")
         }
     }
-    json.push('"');
 }
 
 #[cfg(test)]
 mod tests {
-    use shelfward_core::{CollectionName, CollectionSpec, Metric};
+    use shelfward_core::{CollectionName, CollectionSpec, Metadata, Metric};
 
     use super::*;
 
@@ -149,13 +80,13 @@ mod tests {
         for (at, float) in floats.iter().enumerate() {
             written = written.with(&format!("f{at}"), *float).unwrap();
         }
-        let json = metadata(&written);
+        let json = json(&written);
         assert_eq!(Metadata::from_stored_json(&json, &spec), Some(written));
     }
 
     #[test]
     fn a_float_is_written_by_its_exact_value() {
-        let shown = |value: f64| scalar(&Scalar::float(value).unwrap());
+        let shown = |value: f64| json(&Scalar::float(value).unwrap());
         assert_eq!(shown(2f64.powi(60)), "1152921504606846976.0");
         assert_eq!(shown(1e16), "10000000000000000.0");
         assert_eq!(shown(5.0), "5.0");

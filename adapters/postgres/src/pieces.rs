@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use shelfward_core::{ErrorKind, Filter, Key, Record};
 use sqlx_core::row::Row as _;
 
-use crate::binds::{Bind, Binds, Statement};
-use crate::collection::Opened;
+use crate::context::CollectionContext;
 use crate::copy;
-use crate::error::Job;
+use crate::error::Result;
 use crate::filter_translation::condition;
+use crate::params::{Param, Params, Statement};
 use crate::reads::key_columns;
 use crate::transaction::Transaction;
 
@@ -57,23 +57,23 @@ pub(crate) struct Verb {
     pub(crate) head: String,
     /// What joins another table to it.
     pub(crate) join: &'static str,
-    pub(crate) binds: Binds,
+    pub(crate) params: Params,
 }
 
 impl Verb {
-    fn of_keys(&self, (parts, ids): (Bind, Bind)) -> Statement {
-        let mut binds = self.binds.clone();
-        let (parts, ids) = (binds.add(parts), binds.add(ids));
+    fn of_keys(&self, (parts, ids): (Param, Param)) -> Statement {
+        let mut params = self.params.clone();
+        let (parts, ids) = (params.add(parts), params.add(ids));
         let sql = format!(
             "{} {} ROWS FROM (pg_catalog.unnest({parts}), pg_catalog.unnest({ids})) AS k(part, id) \
              WHERE r.part = k.part AND r.id = k.id",
             self.head, self.join
         );
-        Statement { sql, binds }
+        Statement { sql, params }
     }
 }
 
-impl Opened {
+impl CollectionContext {
     fn pieces(&self) -> Pieces {
         Pieces::new(self.server.options.statement_timeout)
     }
@@ -85,30 +85,30 @@ impl Opened {
         transaction: &mut Transaction<'_>,
         verb: &Verb,
         filter: &Filter,
-    ) -> Job<u64> {
-        let (table, spec) = (&self.table, &self.entry.spec);
+    ) -> Result<u64> {
+        let (table, spec) = (&self.table, &self.row.spec);
         let mut pieces = self.pieces();
-        let mut binds = verb.binds.clone();
-        let such = condition(filter, spec, &mut binds)?;
+        let mut params = verb.params.clone();
+        let predicate = condition(filter, spec, &mut params)?;
         let most = i64::try_from(pieces.rows).unwrap_or(i64::MAX);
         let sql = format!(
-            "WITH few AS (SELECT count(*) <= {most} AS are FROM (SELECT FROM {table} r WHERE {such} \
-             LIMIT {most} + 1) f), done AS ({} WHERE (SELECT are FROM few) AND {such} RETURNING 1) \
+            "WITH few AS (SELECT count(*) <= {most} AS are FROM (SELECT FROM {table} r WHERE {predicate} \
+             LIMIT {most} + 1) f), done AS ({} WHERE (SELECT are FROM few) AND {predicate} RETURNING 1) \
              SELECT (SELECT are FROM few), (SELECT count(*) FROM done)",
             verb.head
         );
-        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        let rows = transaction.rows(&Statement { sql, params }).await?;
         let row = rows.first().ok_or(ErrorKind::Engine)?;
         if row.try_get(0)? {
             let changed: i64 = row.try_get(1)?;
             return Ok(u64::try_from(changed).map_err(|_| ErrorKind::Engine)?);
         }
-        let mut binds = Binds::default();
-        let such = condition(filter, spec, &mut binds)?;
+        let mut params = Params::default();
+        let predicate = condition(filter, spec, &mut params)?;
         let sql = format!(
-            "DECLARE matching NO SCROLL CURSOR FOR SELECT r.part, r.id FROM {table} r WHERE {such}"
+            "DECLARE matching NO SCROLL CURSOR FOR SELECT r.part, r.id FROM {table} r WHERE {predicate}"
         );
-        transaction.execute(&Statement { sql, binds }).await?;
+        transaction.execute(&Statement { sql, params }).await?;
         let mut changed = 0;
         loop {
             let fetch = format!("FETCH {} FROM matching", pieces.rows);
@@ -122,7 +122,7 @@ impl Opened {
                 ids.push(row.try_get(1)?);
             }
             let begun = Instant::now();
-            let keys = (Bind::Texts(parts), Bind::Texts(ids));
+            let keys = (Param::Texts(parts), Param::Texts(ids));
             changed += transaction.execute(&verb.of_keys(keys)).await?;
             pieces.took(rows.len(), begun.elapsed());
         }
@@ -134,7 +134,7 @@ impl Opened {
         transaction: &mut Transaction<'_>,
         verb: &Verb,
         mut keys: &[&Key],
-    ) -> Job<u64> {
+    ) -> Result<u64> {
         let mut pieces = self.pieces();
         let mut changed = 0;
         while !keys.is_empty() {
@@ -153,14 +153,14 @@ impl Opened {
         &self,
         transaction: &mut Transaction<'_>,
         mut records: &[&Record],
-    ) -> Job<()> {
-        let analysed = self.entry.settings.text_search.is_some();
+    ) -> Result<()> {
+        let analysed = self.row.settings.text_search.is_some();
         let (table, columns) = (&self.table, copy::COLUMNS);
         let sql = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)");
         let mut pieces = self.pieces();
         while !records.is_empty() {
             let now = records.get(..pieces.rows).unwrap_or(records);
-            let (rows, message) = copy::message(now, &self.entry.spec, analysed)?;
+            let (rows, message) = copy::message(now, &self.row.spec, analysed)?;
             let begun = Instant::now();
             transaction.copy(&sql, message).await?;
             pieces.took(rows, begun.elapsed());

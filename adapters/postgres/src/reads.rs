@@ -6,60 +6,60 @@ use shelfward_core::{Cursor, ErrorKind, Filter, Include, Key, Page, StoredRecord
 use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
-use crate::binds::{Bind, Binds, Statement};
-use crate::collection::Opened;
-use crate::error::Job;
+use crate::context::CollectionContext;
+use crate::error::Result;
 use crate::filter_translation::condition;
-use crate::record_mapping::{columns, part, stored};
+use crate::params::{Param, Params, Statement};
+use crate::record_mapping::{columns, partition_column, stored};
 use crate::row_level_security;
 
 /// The first column behind those of the frame.
 pub(crate) const FIRST: usize = 2;
 
-impl Opened {
+impl CollectionContext {
     /// A query of the collection in a frame that tells whether it is still the collection that was
     /// opened, in the snapshot of the query. `with` are settings that are in force for it alone.
     ///
     /// The query must say `s.ready`, so that it begins when the settings are made.
     pub(crate) fn framed(
         &self,
-        mut binds: Binds,
+        mut params: Params,
         filter: &Filter,
         with: &[(&str, String)],
         query: &str,
-    ) -> Job<Statement> {
+    ) -> Result<Statement> {
         let mut ready = String::new();
-        let mut settings: Vec<(&str, Bind)> = with
+        let mut settings: Vec<(&str, Param)> = with
             .iter()
-            .map(|(name, value)| (*name, Bind::Text(value.clone())))
+            .map(|(name, value)| (*name, Param::Text(value.clone())))
             .collect();
         if self.server.options.row_level_security {
-            settings.extend(row_level_security::settings(filter, &self.entry.spec)?);
+            settings.extend(row_level_security::settings(filter, &self.row.spec)?);
         }
         for (name, value) in settings {
             let as_text = if value.is_list() { "::text" } else { "" };
-            let value = binds.add(value);
+            let value = params.add(value);
             ready.push_str(&format!(
                 "set_config('{name}', ({value}){as_text}, true) IS NOT NULL AND "
             ));
         }
-        let name = binds.add(Bind::Text(self.entry.spec.name.as_str().to_owned()));
+        let name = params.add(Param::Text(self.row.spec.name.as_str().to_owned()));
         // The offset keeps the frame a step of its own, which is taken before the query begins.
-        let table = binds.add(Bind::Text(self.table.clone()));
+        let table = params.add(Param::Text(self.table.clone()));
         let sql = format!(
             "SELECT s.generation, s.by_policies, h.* FROM (SELECT (SELECT generation FROM {} WHERE \
              name = {name}) AS generation, row_security_active({table}) AS by_policies, \
              {ready}true AS ready OFFSET 0) s LEFT JOIN LATERAL ({query}) h ON true",
             self.names.registry()
         );
-        Ok(Statement { sql, binds })
+        Ok(Statement { sql, params })
     }
 
     /// The rows of a framed query.
-    pub(crate) async fn asked(&self, statement: &Statement) -> Job<Vec<PgRow>> {
+    pub(crate) async fn asked(&self, statement: &Statement) -> Result<Vec<PgRow>> {
         let mut rows = self.server.read(statement).await?;
         let first = rows.first().ok_or(ErrorKind::Engine)?;
-        if first.try_get::<Option<i64>, _>(0)? != Some(self.entry.generation) {
+        if first.try_get::<Option<i64>, _>(0)? != Some(self.row.generation) {
             return Err(ErrorKind::StaleHandle.into());
         }
         row_level_security::check(first.try_get(1)?, self.server.options.row_level_security)?;
@@ -75,23 +75,23 @@ impl Opened {
         keys: &[Key],
         within: &Filter,
         include: Include,
-    ) -> Job<Vec<Option<StoredRecord>>> {
-        let mut binds = Binds::default();
-        let such = condition(within, &self.entry.spec, &mut binds)?;
+    ) -> Result<Vec<Option<StoredRecord>>> {
+        let mut params = Params::default();
+        let predicate = condition(within, &self.row.spec, &mut params)?;
         let (parts, ids) = key_columns(keys);
-        let (parts, ids) = (binds.add(parts), binds.add(ids));
+        let (parts, ids) = (params.add(parts), params.add(ids));
         let query = format!(
             "SELECT {} FROM {} r JOIN ROWS FROM (pg_catalog.unnest({parts}), pg_catalog.unnest({ids})) AS k(part, id) \
-             ON r.part = k.part AND r.id = k.id WHERE s.ready AND {such}",
+             ON r.part = k.part AND r.id = k.id WHERE s.ready AND {predicate}",
             columns(include),
             self.table
         );
         let rows = self
-            .asked(&self.framed(binds, within, &[], &query)?)
+            .asked(&self.framed(params, within, &[], &query)?)
             .await?;
         let mut found = HashMap::with_capacity(rows.len());
         for row in &rows {
-            let record = stored(row, FIRST, &self.entry.spec)?;
+            let record = stored(row, FIRST, &self.row.spec)?;
             found.insert(record.key.clone(), record);
         }
         Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
@@ -103,48 +103,48 @@ impl Opened {
         after: Option<&Key>,
         limit: usize,
         include: Include,
-    ) -> Job<Page> {
-        let mut binds = Binds::default();
-        let such = condition(filter, &self.entry.spec, &mut binds)?;
+    ) -> Result<Page> {
+        let mut params = Params::default();
+        let predicate = condition(filter, &self.row.spec, &mut params)?;
         let behind = after.map(|key| {
-            let part = binds.add(Bind::Text(part(key.partition.as_ref())));
-            let id = binds.add(Bind::Text(key.id.as_str().to_owned()));
+            let part = params.add(Param::Text(partition_column(key.partition.as_ref())));
+            let id = params.add(Param::Text(key.id.as_str().to_owned()));
             format!(" AND (r.part, r.id) > ({part}, {id})")
         });
         let more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
-        let more = binds.add(Bind::Integer(more));
+        let more = params.add(Param::Integer(more));
         let query = format!(
-            "SELECT {} FROM {} r WHERE s.ready AND {such}{} ORDER BY r.part, r.id LIMIT {more}",
+            "SELECT {} FROM {} r WHERE s.ready AND {predicate}{} ORDER BY r.part, r.id LIMIT {more}",
             columns(include),
             self.table,
             behind.unwrap_or_default(),
         );
         let rows = self
-            .asked(&self.framed(binds, filter, &[], &query)?)
+            .asked(&self.framed(params, filter, &[], &query)?)
             .await?;
         let mut records = (rows.iter())
             .take(limit)
-            .map(|row| stored(row, FIRST, &self.entry.spec))
-            .collect::<Job<Vec<_>>>()?;
+            .map(|row| stored(row, FIRST, &self.row.spec))
+            .collect::<Result<Vec<_>>>()?;
         // As the server ordered them: by the columns of their keys.
         records.sort_by_cached_key(|record| {
             let key = &record.key;
-            (part(key.partition.as_ref()), key.id.clone())
+            (partition_column(key.partition.as_ref()), key.id.clone())
         });
         let last = records.last().filter(|_| rows.len() > limit);
         let next = last.map(|record| Cursor::behind(&record.key));
         Ok(Page::new(records, next))
     }
 
-    pub(crate) async fn count(&self, filter: &Filter) -> Job<u64> {
-        let mut binds = Binds::default();
-        let such = condition(filter, &self.entry.spec, &mut binds)?;
+    pub(crate) async fn count(&self, filter: &Filter) -> Result<u64> {
+        let mut params = Params::default();
+        let predicate = condition(filter, &self.row.spec, &mut params)?;
         let query = format!(
-            "SELECT count(*)::text FROM {} r WHERE s.ready AND {such}",
+            "SELECT count(*)::text FROM {} r WHERE s.ready AND {predicate}",
             self.table
         );
         let rows = self
-            .asked(&self.framed(binds, filter, &[], &query)?)
+            .asked(&self.framed(params, filter, &[], &query)?)
             .await?;
         let row = rows.first().ok_or(ErrorKind::Engine)?;
         let count: &str = row.try_get(FIRST)?;
@@ -153,10 +153,15 @@ impl Opened {
 }
 
 /// Keys as two columns.
-pub(crate) fn key_columns<'a>(keys: impl IntoIterator<Item = &'a Key>) -> (Bind, Bind) {
+pub(crate) fn key_columns<'a>(keys: impl IntoIterator<Item = &'a Key>) -> (Param, Param) {
     let (parts, ids) = keys
         .into_iter()
-        .map(|key| (part(key.partition.as_ref()), key.id.as_str().to_owned()))
+        .map(|key| {
+            (
+                partition_column(key.partition.as_ref()),
+                key.id.as_str().to_owned(),
+            )
+        })
         .unzip();
-    (Bind::Texts(parts), Bind::Texts(ids))
+    (Param::Texts(parts), Param::Texts(ids))
 }

@@ -2,20 +2,18 @@
 
 use std::sync::Arc;
 
-use shelfward_core::{
-    CollectionSpec, ErrorKind, Include, Key, Metadata, Record, StoredRecord, Text, VectorProblem,
-};
+use shelfward_adapter::error::limit;
+use shelfward_core::{CollectionSpec, Include, Key, Metadata, StoredRecord, Text};
 use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
-use crate::error::{Job, corrupt};
-use crate::words::limit;
+use crate::error::{Result, corrupt};
 
 /// Stands before a partition that would be taken for none, or for one that it stands before.
 const ESCAPE: char = '\u{1}';
 
 /// A partition as its column, which is empty where there is none.
-pub(crate) fn part(partition: Option<&Text>) -> String {
+pub(crate) fn partition_column(partition: Option<&Text>) -> String {
     match partition.map(Text::as_str) {
         None => String::new(),
         Some(text) if text.is_empty() || text.starts_with(ESCAPE) => format!("{ESCAPE}{text}"),
@@ -24,7 +22,7 @@ pub(crate) fn part(partition: Option<&Text>) -> String {
 }
 
 /// The key that two columns hold.
-pub(crate) fn key(part: &str, id: &str) -> Job<Key> {
+pub(crate) fn key(part: &str, id: &str) -> Result<Key> {
     let text = |text: &str| Text::new(text).map_err(|_| corrupt("a key is none"));
     let mut key = Key::new(text(id)?);
     if !part.is_empty() {
@@ -45,7 +43,7 @@ pub(crate) fn columns(include: Include) -> String {
 }
 
 /// The record of a row; its columns begin at `from`.
-pub(crate) fn stored(row: &PgRow, from: usize, spec: &CollectionSpec) -> Job<StoredRecord> {
+pub(crate) fn stored(row: &PgRow, from: usize, spec: &CollectionSpec) -> Result<StoredRecord> {
     let mut stored = StoredRecord::new(
         key(row.try_get(from)?, row.try_get(from + 1)?)?,
         metadata(row, from + 2, spec)?,
@@ -59,7 +57,7 @@ pub(crate) fn stored(row: &PgRow, from: usize, spec: &CollectionSpec) -> Job<Sto
 /// The metadata in a column of `jsonb`, which is sent as the version of its form and a text. Cast to
 /// a text by the server, it would be so for every row that is looked at, and not for those alone that
 /// are answered.
-pub(crate) fn metadata(row: &PgRow, at: usize, spec: &CollectionSpec) -> Job<Arc<Metadata>> {
+pub(crate) fn metadata(row: &PgRow, at: usize, spec: &CollectionSpec) -> Result<Arc<Metadata>> {
     let value = row.try_get_raw(at)?;
     let json = (value.as_bytes().ok())
         .and_then(|bytes| bytes.strip_prefix(&[JSONB]))
@@ -81,34 +79,15 @@ const MAX_NAME: usize = 1_024;
 /// The most bytes of one member of a declared list: an index has room for it.
 const MAX_MEMBER: usize = 2_048;
 
-/// Refuses what the table cannot hold. A bare adapter is checked here, a checked handle has done it.
-pub(crate) fn check(record: &Record, spec: &CollectionSpec) -> Job<()> {
-    let (given, width) = (record.vector.len(), spec.width);
-    if usize::try_from(width) != Ok(given) {
-        return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
-    }
-    if let Some(at) = record.vector.iter().position(|number| !number.is_finite()) {
-        return Err(ErrorKind::Vector(VectorProblem::NotFinite { at }).into());
-    }
-    if let Some(key) = spec.partition_key()
-        && record.metadata.text(key.as_str()) != record.key.partition.as_ref().map(Text::as_str)
-    {
-        let invalid = format!("a record must hold its key's partition under {key}");
-        return Err(ErrorKind::Invalid(invalid).into());
-    }
-    spec.check_metadata(&record.metadata)?;
-    check_sizes(&record.metadata, spec)
-}
-
 /// Refuses values that are too large for their index.
-pub(crate) fn check_sizes(metadata: &Metadata, spec: &CollectionSpec) -> Job<()> {
+pub(crate) fn check_sizes(metadata: &Metadata, spec: &CollectionSpec) -> Result<()> {
     for key in [spec.partition_key(), spec.unit_key()]
         .into_iter()
         .flatten()
     {
         let bytes = metadata.text(key.as_str()).map_or(0, str::len);
         if bytes > MAX_NAME {
-            return Err(limit("bytes of a partition or a unit", bytes, MAX_NAME));
+            return Err(limit("bytes of a partition or a unit", bytes, MAX_NAME).into());
         }
     }
     for field in &spec.fields {
@@ -122,7 +101,7 @@ pub(crate) fn check_sizes(metadata: &Metadata, spec: &CollectionSpec) -> Job<()>
             let bytes = member.as_text().map_or(0, str::len);
             if bytes > MAX_MEMBER {
                 let what = "bytes of one member of a declared list";
-                return Err(limit(what, bytes, MAX_MEMBER));
+                return Err(limit(what, bytes, MAX_MEMBER).into());
             }
         }
     }
@@ -143,7 +122,7 @@ mod tests {
             Some("\u{1}\u{1}a"),
         ] {
             let partition = partition.map(|text| Text::new(text).unwrap());
-            let columns = part(partition.as_ref());
+            let columns = partition_column(partition.as_ref());
             assert_eq!(key(&columns, "id").unwrap().partition, partition);
         }
     }

@@ -7,10 +7,11 @@
 use shelfward_core::library::{ACL_GROUPS, ACTIVE, STATUS, TENANT_ID};
 use shelfward_core::{CollectionSpec, ErrorKind, FieldKind, Filter, Scalar};
 
-use crate::binds::Bind;
-use crate::error::Job;
+use crate::error::Result;
 use crate::identifier::{Identifier, literal};
-use crate::schema::{Names, column};
+use crate::names::TableNames;
+use crate::params::Param;
+use crate::schema::column;
 
 /// Where the tenant of a search is set.
 const TENANT: &str = "shelfward.tenant";
@@ -33,7 +34,10 @@ impl Reader {
 }
 
 /// What a statement sets before it reads by a filter.
-pub(crate) fn settings(filter: &Filter, spec: &CollectionSpec) -> Job<Vec<(&'static str, Bind)>> {
+pub(crate) fn settings(
+    filter: &Filter,
+    spec: &CollectionSpec,
+) -> Result<Vec<(&'static str, Param)>> {
     if filter.is_nothing() {
         return Ok(Vec::new());
     }
@@ -46,8 +50,8 @@ pub(crate) fn settings(filter: &Filter, spec: &CollectionSpec) -> Job<Vec<(&'sta
     let (mut tenant, groups) = (texts(TENANT_ID), texts(ACL_GROUPS));
     match (tenant.pop(), tenant.is_empty(), groups.is_empty()) {
         (Some(tenant), true, false) => Ok(vec![
-            (TENANT, Bind::Text(tenant)),
-            (GROUPS, Bind::Texts(groups)),
+            (TENANT, Param::Text(tenant)),
+            (GROUPS, Param::Texts(groups)),
         ]),
         _ => {
             let right = "under row-level security a read names one tenant and its groups, as every \
@@ -108,7 +112,7 @@ fn fields(spec: &CollectionSpec) -> Result<[String; 3], ErrorKind> {
 
 /// The statements that let a role read within a scope alone.
 pub(crate) fn statements(
-    names: &Names,
+    names: &TableNames,
     spec: &CollectionSpec,
     reader: &Reader,
 ) -> Result<Vec<String>, ErrorKind> {

@@ -1,80 +1,21 @@
 //! The tables of a store, as SQL.
 
-use shelfward_core::{CollectionName, CollectionSpec, Field, FieldKind, Metric};
+use shelfward_core::{CollectionSpec, Field, FieldKind, Metric};
 
-use crate::PostgresOptions;
-use crate::binds::{Bind, Binds, Statement};
+use crate::catalog::Settings;
 use crate::config::VectorIndex;
 use crate::extension::Extension;
-use crate::identifier::{Identifier, literal};
-use crate::registry::Settings;
-
-/// The names of everything that a store makes.
-#[derive(Clone, Debug)]
-pub(crate) struct Names {
-    schema: Identifier,
-    prefix: String,
-}
-
-impl Names {
-    pub(crate) fn of(options: &PostgresOptions) -> Self {
-        Self {
-            schema: options.schema.clone(),
-            prefix: options.table_prefix.as_str().to_owned(),
-        }
-    }
-
-    pub(crate) fn schema(&self) -> &Identifier {
-        &self.schema
-    }
-
-    /// The table of the collections. No collection's table has its name: theirs begin with a letter.
-    pub(crate) fn registry(&self) -> String {
-        self.within("_collections")
-    }
-
-    /// The table of commits.
-    pub(crate) fn commits(&self) -> String {
-        self.within("_commits")
-    }
-
-    /// The registry's primary key: like the index of a collection without a name, which none is.
-    fn registry_key(&self) -> String {
-        format!("\"{}__pkey\"", self.prefix)
-    }
-
-    /// The function that makes an array of a list in metadata.
-    pub(crate) fn texts(&self) -> String {
-        self.within("_texts")
-    }
-
-    pub(crate) fn table(&self, name: &CollectionName) -> String {
-        self.within(name.as_str())
-    }
-
-    /// The table's name without its schema and without quotes.
-    pub(crate) fn bare_table(&self, name: &CollectionName) -> String {
-        format!("{}{name}", self.prefix)
-    }
-
-    fn within(&self, name: &str) -> String {
-        format!("{}.\"{}{name}\"", self.schema, self.prefix)
-    }
-
-    /// The name of an index. Tables and indexes share their names, and a collection's begins with a
-    /// letter, so none has the name of another one's index; suffixes hold no `_`.
-    fn index(&self, name: &CollectionName, suffix: &str) -> String {
-        format!("\"{}_{name}_{suffix}\"", self.prefix)
-    }
-}
+use crate::identifier::literal;
+use crate::names::TableNames;
+use crate::params::{Param, Params, Statement};
 
 /// The statement that makes the schema. It needs the right to do so even where there is one.
-pub(crate) fn own_schema(names: &Names) -> String {
+pub(crate) fn own_schema(names: &TableNames) -> String {
     format!("CREATE SCHEMA IF NOT EXISTS {}", names.schema())
 }
 
 /// The statements that make what all collections share in the schema.
-pub(crate) fn shared(names: &Names) -> Vec<String> {
+pub(crate) fn shared(names: &TableNames) -> Vec<String> {
     vec![
         format!(
             "CREATE TABLE IF NOT EXISTS {} (name text COLLATE \"C\" NOT NULL, \
@@ -87,7 +28,7 @@ pub(crate) fn shared(names: &Names) -> Vec<String> {
             "CREATE TABLE IF NOT EXISTS {} (slot uuid NOT NULL, mark uuid NOT NULL, \
              committed_at timestamptz NOT NULL, CONSTRAINT \"{}__commits_pkey\" PRIMARY KEY (slot))",
             names.commits(),
-            names.prefix
+            names.prefix()
         ),
         // What a generated column may call: it reads nothing but what it is given.
         format!(
@@ -133,7 +74,7 @@ pub(crate) fn holds_text(kind: FieldKind) -> bool {
 
 /// A column that the server fills from the metadata, so that what filters read is always what the
 /// metadata says.
-fn definition(names: &Names, at: usize, field: &Field) -> String {
+fn definition(names: &TableNames, at: usize, field: &Field) -> String {
     let key = literal(field.key.as_str());
     let of_metadata = match field.kind {
         FieldKind::TextList => format!("{}(meta {GET} {key}::text)", names.texts()),
@@ -156,7 +97,7 @@ fn definition(names: &Names, at: usize, field: &Field) -> String {
 
 /// The statement that makes a collection's table.
 pub(crate) fn table(
-    names: &Names,
+    names: &TableNames,
     spec: &CollectionSpec,
     settings: &Settings,
     extension: &Extension,
@@ -208,7 +149,12 @@ const MAX_INLINE: u32 = 8_160;
 const MAX_INLINE_WIDTH: u32 = 1_536;
 
 /// The statement that adds a declared field to a collection's table.
-pub(crate) fn add_column(names: &Names, spec: &CollectionSpec, at: usize, field: &Field) -> String {
+pub(crate) fn add_column(
+    names: &TableNames,
+    spec: &CollectionSpec,
+    at: usize,
+    field: &Field,
+) -> String {
     format!(
         "ALTER TABLE {} ADD COLUMN IF NOT EXISTS {}",
         names.table(&spec.name),
@@ -219,8 +165,8 @@ pub(crate) fn add_column(names: &Names, spec: &CollectionSpec, at: usize, field:
 /// Asks for a record whose value under a key is none that the field's kind accepts; its column would
 /// hold something else than the metadata.
 pub(crate) fn other_kinds(table: &str, field: &Field) -> Statement {
-    let mut binds = Binds::default();
-    let key = binds.add(Bind::Text(field.key.as_str().to_owned()));
+    let mut params = Params::default();
+    let key = params.add(Param::Text(field.key.as_str().to_owned()));
     let value = format!("(r.meta -> {key})");
     let kind = format!("jsonb_typeof{value}");
     let accepted = match field.kind {
@@ -242,7 +188,7 @@ pub(crate) fn other_kinds(table: &str, field: &Field) -> Statement {
     };
     Statement {
         sql: format!("SELECT 1 FROM {table} r WHERE r.meta ? {key} AND NOT ({accepted}) LIMIT 1"),
-        binds,
+        params,
     }
 }
 
@@ -278,24 +224,25 @@ pub(crate) struct Index {
 }
 
 /// A vector as one of 16-bit floats. Under cosine its length does not matter, so it is made 1 first: a
-/// very short one would vanish. `told` is the way in which the server tells it.
+/// very short one would vanish. `as_defined` writes it as the server prints the
+/// definition of an index.
 pub(crate) fn halved(
     spec: &CollectionSpec,
     extension: &Extension,
     vector: &str,
-    told: bool,
+    as_defined: bool,
 ) -> String {
     let half = format!("{}({})", extension.half(), spec.width);
     match spec.metric {
         Metric::Cosine => format!("({}({vector}))::{half}", extension.name("l2_normalize")),
-        _ if told => format!("({vector})::{half}"),
+        _ if as_defined => format!("({vector})::{half}"),
         _ => format!("({vector}::{half})"),
     }
 }
 
 /// The indexes that a collection should have, beside that of its keys.
 pub(crate) fn indexes(
-    names: &Names,
+    names: &TableNames,
     spec: &CollectionSpec,
     settings: &Settings,
     extension: &Extension,

@@ -1,25 +1,26 @@
 //! Both legs: candidates and their records in one statement and one snapshot.
 
+use shelfward_adapter::sql::ALWAYS;
 use shelfward_core::{
     Ask, CollectionSpec, End, ErrorKind, Filter, Hit, Leg, LegResult, Match, Metric, QueryWord,
-    VectorProblem,
 };
 use sqlx_core::row::Row as _;
 
-use crate::binds::{Bind, Binds};
-use crate::collection::Opened;
 use crate::config::VectorIndex;
-use crate::error::Job;
-use crate::filter_translation::{ALWAYS, condition};
+use crate::context::CollectionContext;
+use crate::error::Result;
+use crate::filter_translation::condition;
 use crate::identifier::literal;
+use crate::params::{Param, Params};
 use crate::reads::FIRST;
 use crate::record_mapping::{key, metadata, text};
 use crate::schema;
+use crate::server::SCAN_ON;
 use crate::words::{query, text_search_query};
 
 /// How a dense leg is served.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum SearchStrategy {
     /// However the server thinks best: it may walk the graph.
     Planned,
     /// By looking at every row that the filter matches.
@@ -27,13 +28,13 @@ enum Way {
 }
 
 /// Of 16-bit floats, so many candidates for each hit are scored again by the vectors as they are.
-const OVER: usize = 4;
+const OVERSAMPLE: usize = 4;
 
-impl Opened {
+impl CollectionContext {
     /// Searches all legs in one snapshot.
-    pub(crate) async fn search(&self, legs: &[Leg]) -> Job<Vec<LegResult>> {
-        let found = self.search_by(legs, Way::Planned).await?;
-        if self.entry.settings.index == VectorIndex::None {
+    pub(crate) async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        let found = self.search_by(legs, SearchStrategy::Planned).await?;
+        if self.row.settings.index == VectorIndex::None {
             return Ok(found);
         }
         // A walk through the graph ends after so many rows, whether enough of them passed or not. All
@@ -43,25 +44,32 @@ impl Opened {
             is_dense && found.hits.len() < leg.top_k && !leg.filter.is_nothing()
         };
         if found.iter().zip(legs).any(is_short) {
-            return self.search_by(legs, Way::Exact).await;
+            return self.search_by(legs, SearchStrategy::Exact).await;
         }
         Ok(found)
     }
 
-    async fn search_by(&self, legs: &[Leg], way: Way) -> Job<Vec<LegResult>> {
-        let mut binds = Binds::default();
+    async fn search_by(&self, legs: &[Leg], way: SearchStrategy) -> Result<Vec<LegResult>> {
+        let mut params = Params::default();
         let mut queries = Vec::with_capacity(legs.len());
         let mut widest = 0;
         for (at, leg) in legs.iter().enumerate() {
-            let such = condition(&leg.filter, &self.entry.spec, &mut binds)?;
+            let predicate = condition(&leg.filter, &self.row.spec, &mut params)?;
             match &leg.ask {
                 Ask::Dense(vector) => {
                     widest = widest.max(leg.top_k);
-                    queries.push(self.dense(at, vector, &such, leg.top_k, way, &mut binds)?);
+                    queries.push(self.dense(
+                        at,
+                        vector,
+                        &predicate,
+                        leg.top_k,
+                        way,
+                        &mut params,
+                    )?);
                 }
                 Ask::Lexical { words, matching } => {
                     let lexical =
-                        self.lexical(at, words, *matching, &such, leg.top_k, &mut binds)?;
+                        self.lexical(at, words, *matching, &predicate, leg.top_k, &mut params)?;
                     queries.extend(lexical);
                 }
             }
@@ -85,7 +93,7 @@ impl Opened {
         let filter = legs
             .first()
             .map_or_else(Filter::everything, |leg| (*leg.filter).clone());
-        let statement = self.framed(binds, &filter, &with, &queries.join(" UNION ALL "))?;
+        let statement = self.framed(params, &filter, &with, &queries.join(" UNION ALL "))?;
         for row in self.asked(&statement).await? {
             let leg: &str = row.try_get(FIRST)?;
             let leg: usize = leg.parse().map_err(|_| ErrorKind::Engine)?;
@@ -94,7 +102,7 @@ impl Opened {
                 key(row.try_get(FIRST + 1)?, row.try_get(FIRST + 2)?)?,
                 self.score(&legs.get(leg).ok_or(ErrorKind::Engine)?.ask, score),
                 text(row.try_get(FIRST + 4)?),
-                metadata(&row, FIRST + 3, &self.entry.spec)?,
+                metadata(&row, FIRST + 3, &self.row.spec)?,
             );
             found.get_mut(leg).ok_or(ErrorKind::Engine)?.hits.push(hit);
         }
@@ -107,8 +115,8 @@ impl Opened {
     }
 
     /// Whether a dense leg may walk the graph.
-    fn may_walk(&self, way: Way) -> bool {
-        way == Way::Planned && self.entry.settings.index != VectorIndex::None
+    fn may_walk(&self, way: SearchStrategy) -> bool {
+        way == SearchStrategy::Planned && self.row.settings.index != VectorIndex::None
     }
 
     /// The condition of a dense leg, for a planner that thinks too well of the graph.
@@ -120,41 +128,38 @@ impl Opened {
     ///
     /// By what both take, and what a walk misses, they are alike where about one in twenty of 100,000
     /// rows passes for 10 hits, and one in eight for 50; then the server thinks so, too.
-    fn such(&self, such: &str, way: Way) -> String {
-        if !self.may_walk(way) || such == ALWAYS {
-            return such.to_owned();
+    fn hinted(&self, predicate: &str, way: SearchStrategy) -> String {
+        if !self.may_walk(way) || predicate == ALWAYS {
+            return predicate.to_owned();
         }
-        format!("{such} AND {NO_TEXT_IS_SHORTER}")
+        format!("{predicate} AND {SELECTIVITY_HINT}")
     }
 
     fn dense(
         &self,
         leg: usize,
         vector: &[f32],
-        such: &str,
+        predicate: &str,
         top_k: usize,
-        way: Way,
-        binds: &mut Binds,
-    ) -> Job<String> {
-        let spec = &self.entry.spec;
-        let (given, width) = (vector.len(), spec.width);
-        if usize::try_from(width) != Ok(given) {
-            return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
-        }
-        let such = &self.such(such, way);
+        way: SearchStrategy,
+        params: &mut Params,
+    ) -> Result<String> {
+        let spec = &self.row.spec;
+        let predicate = &self.hinted(predicate, way);
         let table = &self.table;
         let distance = self.extension.distance(spec.metric);
-        let asked = binds.add(Bind::Reals(vector.to_vec()));
+        let asked = params.add(Param::Reals(vector.to_vec()));
         let asked = format!("({asked})::{}", self.extension.vector());
         let nearest = format!("(r.embedding {distance} {asked})");
-        let limit = limit(top_k, binds);
+        let limit = limit(top_k, params);
         let columns = "r.part, r.id, r.meta, r.body";
-        let by_halves = self.entry.settings.index == VectorIndex::HnswHalf
-            && way == Way::Planned
+        let by_halves = self.row.settings.index == VectorIndex::HnswHalf
+            && way == SearchStrategy::Planned
             && fits_halves(spec, vector);
         if !by_halves {
             // Plus nothing, the order is none that an index has: not even one made by hand.
-            let exact = way == Way::Exact || self.entry.settings.index == VectorIndex::None;
+            let exact =
+                way == SearchStrategy::Exact || self.row.settings.index == VectorIndex::None;
             let exactly = if exact {
                 " OPERATOR(pg_catalog.+) 0::double precision"
             } else {
@@ -162,7 +167,7 @@ impl Opened {
             };
             return Ok(format!(
                 "(SELECT '{leg}' AS leg, {columns}, {nearest} AS score FROM {table} r \
-                 WHERE s.ready AND {such} ORDER BY {nearest}{exactly} LIMIT {limit})"
+                 WHERE s.ready AND {predicate} ORDER BY {nearest}{exactly} LIMIT {limit})"
             ));
         }
         let halved = |vector: &str| schema::halved(spec, &self.extension, vector, false);
@@ -171,10 +176,10 @@ impl Opened {
             halved("r.embedding"),
             halved(&format!("({asked})"))
         );
-        let over = self::limit(top_k.saturating_mul(OVER), binds);
+        let over = self::limit(top_k.saturating_mul(OVERSAMPLE), params);
         Ok(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, {nearest} AS score FROM \
-             (SELECT {columns}, r.embedding FROM {table} r WHERE s.ready AND {such} \
+             (SELECT {columns}, r.embedding FROM {table} r WHERE s.ready AND {predicate} \
              ORDER BY {by_halves} LIMIT {over}) r \
              ORDER BY {nearest} LIMIT {limit})"
         ))
@@ -185,16 +190,16 @@ impl Opened {
         leg: usize,
         words: &[QueryWord],
         matching: Match,
-        such: &str,
+        predicate: &str,
         top_k: usize,
-        binds: &mut Binds,
-    ) -> Job<Option<String>> {
-        let (column, asked) = match &self.entry.settings.text_search {
+        params: &mut Params,
+    ) -> Result<Option<String>> {
+        let (column, asked) = match &self.row.settings.text_search {
             Some(configuration) => {
                 let Some(query) = text_search_query(words, matching)? else {
                     return Ok(None);
                 };
-                let query = binds.add(Bind::Text(query));
+                let query = params.add(Param::Text(query));
                 let configuration = literal(configuration.as_str());
                 (
                     "analysed",
@@ -202,15 +207,15 @@ impl Opened {
                 )
             }
             None => match query(words, matching) {
-                Some(query) => ("words", binds.add(Bind::Query(query))),
+                Some(query) => ("words", params.add(Param::Query(query))),
                 None => return Ok(None),
             },
         };
-        let limit = limit(top_k, binds);
+        let limit = limit(top_k, params);
         Ok(Some(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, \
              ts_rank(r.{column}, {asked})::double precision AS score FROM {} r \
-             WHERE s.ready AND r.{column} @@ {asked} AND {such} \
+             WHERE s.ready AND r.{column} @@ {asked} AND {predicate} \
              ORDER BY score DESC, r.part, r.id LIMIT {limit})",
             self.table
         )))
@@ -219,7 +224,7 @@ impl Opened {
     /// A score from what the server orders by; higher is better.
     fn score(&self, ask: &Ask, value: f64) -> f64 {
         match ask {
-            Ask::Dense(_) => of_distance(&self.entry.spec, value),
+            Ask::Dense(_) => of_distance(&self.row.spec, value),
             Ask::Lexical { .. } => value,
         }
     }
@@ -245,20 +250,14 @@ pub(crate) fn fits_halves(spec: &CollectionSpec, vector: &[f32]) -> bool {
 
 /// Holds of every row, at next to no cost. Each part counts as a third, since nothing is known of what it
 /// compares: the server takes one row in 27 to pass.
-const NO_TEXT_IS_SHORTER: &str = "pg_catalog.octet_length(r.part) >= 0 \
+const SELECTIVITY_HINT: &str = "pg_catalog.octet_length(r.part) >= 0 \
     AND pg_catalog.octet_length(r.id) >= 0 AND pg_catalog.ascii(r.id) >= 0";
-
-/// How a walk through the graph goes on where a filter left too few of what it found.
-///
-/// Not in strict order, which drops what a later part of the walk finds nearer than what an earlier part
-/// found. The hits are put into order when they are here.
-pub(crate) const SCAN_ON: &str = "relaxed_order";
 
 /// What `hnsw.ef_search` takes at most.
 const MAX_EF: usize = 1_000;
 
-fn limit(top_k: usize, binds: &mut Binds) -> String {
-    binds.add(Bind::Integer(i64::try_from(top_k).unwrap_or(i64::MAX)))
+fn limit(top_k: usize, params: &mut Params) -> String {
+    params.add(Param::Integer(i64::try_from(top_k).unwrap_or(i64::MAX)))
 }
 
 fn of_distance(spec: &CollectionSpec, distance: f64) -> f64 {

@@ -15,11 +15,10 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::PostgresOptions;
-use crate::binds::Statement;
 use crate::commits::Commits;
-use crate::error::{Fail, Job};
-use crate::schema::Names;
-use crate::search::SCAN_ON;
+use crate::error::{Error, Result};
+use crate::names::TableNames;
+use crate::params::Statement;
 
 /// A server, and how calls reach it.
 pub(crate) struct Server {
@@ -40,6 +39,12 @@ pub(crate) const ATTEMPTS: u32 = 3;
 /// A connection that was idle for so long is looked at before it is used.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// How a walk through the graph goes on where a filter left too few of what it found.
+///
+/// Not in strict order, which drops what a later part of the walk finds nearer than what an earlier part
+/// found. The hits are put into order when they are here.
+pub(crate) const SCAN_ON: &str = "relaxed_order";
+
 const ALL_IN_USE: &str = "every connection is in use; raise max_connections, or ask less at a time";
 
 /// How long a server is asked whether it refuses or says nothing.
@@ -50,7 +55,7 @@ impl Server {
     pub(crate) async fn connect(
         connection: PgConnectOptions,
         options: PostgresOptions,
-    ) -> Job<Self> {
+    ) -> Result<Self> {
         let timeout = options.statement_timeout.as_millis();
         let mut connection = connection.disable_statement_logging();
         // Poolers take no options; without a timeout, none are sent.
@@ -85,7 +90,7 @@ impl Server {
                 return Err(ErrorKind::Invalid(what.to_owned()).into());
             }
             Ok(Err(error)) => return Err(error.into()),
-            Err(_) => return Err(Fail::Silent(options.connect_timeout)),
+            Err(_) => return Err(Error::TimedOut(options.connect_timeout)),
         }
         let pool = PgPoolOptions::new()
             .max_connections(options.max_connections)
@@ -114,7 +119,7 @@ impl Server {
         Self {
             room: Arc::new(Semaphore::new(room)),
             pool,
-            commits: Commits::new(Names::of(&options).commits()),
+            commits: Commits::new(TableNames::of(&options).commits()),
             options,
             own: false,
             set_up: false,
@@ -122,29 +127,29 @@ impl Server {
     }
 
     /// How long one statement may take, and the time that its answer may need beside it.
-    pub(crate) fn patience(&self) -> Option<Duration> {
+    pub(crate) fn statement_timeout(&self) -> Option<Duration> {
         let timeout = self.options.statement_timeout;
         (!timeout.is_zero()).then(|| timeout + Duration::from_millis(500))
     }
 
-    /// A connection; one that `surely` works was asked so a moment ago.
-    pub(crate) async fn connection(&self, surely: bool) -> Job<Held> {
+    /// A connection; one that `validate` works was asked so a moment ago.
+    pub(crate) async fn connection(&self, validate: bool) -> Result<ConnectionGuard> {
         let waiting = self.room.clone().acquire_owned();
-        let permit = match self.patience() {
+        let permit = match self.statement_timeout() {
             None => waiting.await,
-            Some(patience) => (tokio::time::timeout(patience, waiting).await)
-                .map_err(|_| Fail::NoConnection(ALL_IN_USE))?,
+            Some(statement_timeout) => (tokio::time::timeout(statement_timeout, waiting).await)
+                .map_err(|_| Error::NoConnection(ALL_IN_USE))?,
         };
         // It is never closed.
         let permit = permit.map_err(|_| ErrorKind::Engine)?;
         loop {
             let acquired = self.pool.acquire().await;
             let mut held = match acquired {
-                Ok(connection) => Held(Some(connection), Handle::current(), None),
+                Ok(connection) => ConnectionGuard(Some(connection), Handle::current(), None),
                 Err(sqlx_core::Error::PoolTimedOut) => return Err(self.why_none().await),
                 Err(error) => return Err(error.into()),
             };
-            if !surely {
+            if !validate {
                 held.2 = Some(permit);
                 return Ok(held);
             }
@@ -160,41 +165,43 @@ impl Server {
     }
 
     /// Why no connection came in time: the pool does not say.
-    async fn why_none(&self) -> Fail {
+    async fn why_none(&self) -> Error {
         let open = self.pool.size();
         let in_use = usize::try_from(open).unwrap_or(usize::MAX) > self.pool.num_idle();
         if in_use && open >= self.pool.options().get_max_connections() {
-            return Fail::NoConnection(ALL_IN_USE);
+            return Error::NoConnection(ALL_IN_USE);
         }
         let options = self.pool.connect_options();
         let once_more = PgConnection::connect_with(&options);
         match tokio::time::timeout(PROBE, once_more).await {
-            Ok(Ok(_)) => Fail::NoConnection("a connection came too late; raise connect_timeout_ms"),
-            Ok(Err(error)) => match Fail::from(error) {
-                fail if fail.is_connection_lost() => {
-                    Fail::NoConnection("the server takes no connection at its address")
+            Ok(Ok(_)) => {
+                Error::NoConnection("a connection came too late; raise connect_timeout_ms")
+            }
+            Ok(Err(error)) => match Error::from(error) {
+                error if error.is_connection_lost() => {
+                    Error::NoConnection("the server takes no connection at its address")
                 }
                 // It says what it lacks: room, the role's rights.
-                fail => fail,
+                error => error,
             },
-            Err(_) => Fail::Silent(self.options.connect_timeout),
+            Err(_) => Error::TimedOut(self.options.connect_timeout),
         }
     }
 
     /// The rows of one statement that reads, tried again where the connection had died.
-    pub(crate) async fn read(&self, statement: &Statement) -> Job<Vec<PgRow>> {
+    pub(crate) async fn read(&self, statement: &Statement) -> Result<Vec<PgRow>> {
         let mut attempt = 1;
         loop {
             match self.read_once(statement, attempt > 1).await {
-                Err(fail) if attempt < ATTEMPTS && fail.may_be_tried_again() => attempt += 1,
+                Err(error) if attempt < ATTEMPTS && error.may_be_tried_again() => attempt += 1,
                 answer => return answer,
             }
         }
     }
 
-    async fn read_once(&self, statement: &Statement, surely: bool) -> Job<Vec<PgRow>> {
-        let mut held = self.connection(surely).await?;
-        let rows = rows(&mut held, statement, self.patience(), self.own).await;
+    async fn read_once(&self, statement: &Statement, validate: bool) -> Result<Vec<PgRow>> {
+        let mut held = self.connection(validate).await?;
+        let rows = rows(&mut held, statement, self.statement_timeout(), self.own).await;
         held.put_back(&rows);
         rows
     }
@@ -220,23 +227,23 @@ fn lacks_a_file(error: &sqlx_core::Error, connection: &PgConnectOptions) -> bool
 
 /// A connection that is closed where nobody put it back: one that was dropped in the middle of
 /// something may be in the middle of a transaction.
-pub(crate) struct Held(
+pub(crate) struct ConnectionGuard(
     Option<PoolConnection<Postgres>>,
     Handle,
     Option<OwnedSemaphorePermit>,
 );
 
-impl Held {
+impl ConnectionGuard {
     /// Gives the connection back to the pool, if what was done with it left it whole.
-    pub(crate) fn put_back<T>(mut self, done: &Job<T>) {
+    pub(crate) fn put_back<T>(mut self, done: &Result<T>) {
         match done {
-            Err(fail) if fail.breaks_the_connection() => {}
+            Err(error) if error.breaks_the_connection() => {}
             _ => drop(self.0.take()),
         }
     }
 }
 
-impl Drop for Held {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         if let Some(mut connection) = self.0.take() {
             // It is closed by a task, wherever it is dropped.
@@ -247,7 +254,7 @@ impl Drop for Held {
     }
 }
 
-impl Deref for Held {
+impl Deref for ConnectionGuard {
     type Target = PgConnection;
 
     #[expect(clippy::expect_used, reason = "it is taken only by what consumes it")]
@@ -256,7 +263,7 @@ impl Deref for Held {
     }
 }
 
-impl DerefMut for Held {
+impl DerefMut for ConnectionGuard {
     #[expect(clippy::expect_used, reason = "it is taken only by what consumes it")]
     fn deref_mut(&mut self) -> &mut PgConnection {
         self.0.as_deref_mut().expect("held until it is put back")
@@ -267,26 +274,30 @@ impl DerefMut for Held {
 pub(crate) async fn rows(
     connection: &mut PgConnection,
     statement: &Statement,
-    patience: Option<Duration>,
+    statement_timeout: Option<Duration>,
     keep: bool,
-) -> Job<Vec<PgRow>> {
+) -> Result<Vec<PgRow>> {
     let query = sqlx_core::query::query_with(
         AssertSqlSafe(statement.sql.as_str()),
-        statement.binds.arguments()?,
+        statement.params.arguments()?,
     );
-    within(patience, query.persistent(keep).fetch_all(connection)).await
+    within(
+        statement_timeout,
+        query.persistent(keep).fetch_all(connection),
+    )
+    .await
 }
 
 /// What the driver answers within the time that a statement may take.
 pub(crate) async fn within<T>(
-    patience: Option<Duration>,
+    statement_timeout: Option<Duration>,
     asked: impl Future<Output = sqlx_core::error::Result<T>>,
-) -> Job<T> {
-    match patience {
+) -> Result<T> {
+    match statement_timeout {
         None => Ok(asked.await?),
-        Some(patience) => match tokio::time::timeout(patience, asked).await {
+        Some(statement_timeout) => match tokio::time::timeout(statement_timeout, asked).await {
             Ok(answered) => Ok(answered?),
-            Err(_) => Err(Fail::Silent(patience)),
+            Err(_) => Err(Error::TimedOut(statement_timeout)),
         },
     }
 }

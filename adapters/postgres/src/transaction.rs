@@ -6,27 +6,26 @@
 //! before the commit began never happens.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use shelfward_core::{CollectionName, StoreError};
-use shelfward_core::{ErrorKind, Operation, Result, async_trait};
+use shelfward_adapter::cancel::{Aborted, CancelToken, run_detached};
+use shelfward_adapter::error::{Call, Classify as _};
+use shelfward_core::{ErrorKind, Result, async_trait};
 use sqlx_core::executor::Executor as _;
 use sqlx_core::sql_str::AssertSqlSafe;
 use sqlx_postgres::PgConnection;
 use sqlx_postgres::PgRow;
-use tokio::sync::Notify;
 
-use crate::binds::Statement;
 use crate::commits::{LONGEST_COMMIT, Mark};
 use crate::config::MAX_TIMEOUT;
-use crate::error::{Fail, Job};
+use crate::error::{self, Error};
 use crate::locks::{Lock, statements};
-use crate::server::{ATTEMPTS, Held, Server, rows, within};
+use crate::params::Statement;
+use crate::server::{ATTEMPTS, ConnectionGuard, Server, rows, within};
 
 /// What a transaction does between its locks and its commit. Run anew for each attempt.
 #[async_trait]
-pub(crate) trait Work: Send + Sync + 'static {
+pub(crate) trait TransactionBody: Send + Sync + 'static {
     /// What it answers.
     type Output: Send;
 
@@ -34,100 +33,72 @@ pub(crate) trait Work: Send + Sync + 'static {
     fn locks(&self) -> Vec<Lock>;
 
     /// Does it.
-    async fn run(&self, transaction: &mut Transaction<'_>) -> Job<Self::Output>;
+    async fn run(&self, transaction: &mut Transaction<'_>) -> error::Result<Self::Output>;
 }
 
 /// A transaction that has its locks.
 pub(crate) struct Transaction<'c> {
     connection: &'c mut PgConnection,
-    patience: Option<Duration>,
-    stop: &'c Stop,
-}
-
-/// Set when the caller is gone.
-#[derive(Clone, Default)]
-struct Stop(Arc<(AtomicBool, Notify)>);
-
-impl Stop {
-    fn check(&self) -> Job<()> {
-        if self.0.0.load(Ordering::SeqCst) {
-            Err(Fail::GivenUp)
-        } else {
-            Ok(())
-        }
-    }
-
-    fn set(&self) {
-        self.0.0.store(true, Ordering::SeqCst);
-        self.0.1.notify_waiters();
-    }
-
-    /// Ends when it is set.
-    async fn is_set(&self) {
-        loop {
-            let set = self.0.1.notified();
-            if self.check().is_err() {
-                return;
-            }
-            set.await;
-        }
-    }
-}
-
-/// Sets the flag when it is dropped.
-struct GivesUp(Stop);
-
-impl Drop for GivesUp {
-    fn drop(&mut self) {
-        self.0.set();
-    }
+    statement_timeout: Option<Duration>,
+    stop: &'c CancelToken,
 }
 
 impl Transaction<'_> {
     /// The rows of one statement.
-    pub(crate) async fn rows(&mut self, statement: &Statement) -> Job<Vec<PgRow>> {
+    pub(crate) async fn rows(&mut self, statement: &Statement) -> error::Result<Vec<PgRow>> {
         self.stop.check()?;
-        rows(self.connection, statement, self.patience, true).await
+        rows(self.connection, statement, self.statement_timeout, true).await
     }
 
     /// The rows of one statement without values, as text.
-    pub(crate) async fn plain_rows(&mut self, sql: &str) -> Job<Vec<PgRow>> {
+    pub(crate) async fn plain_rows(&mut self, sql: &str) -> error::Result<Vec<PgRow>> {
         self.stop.check()?;
         let asked = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql));
-        within(self.patience, asked.fetch_all(&mut *self.connection)).await
+        within(
+            self.statement_timeout,
+            asked.fetch_all(&mut *self.connection),
+        )
+        .await
     }
 
     /// How many rows one statement changed.
-    pub(crate) async fn execute(&mut self, statement: &Statement) -> Job<u64> {
+    pub(crate) async fn execute(&mut self, statement: &Statement) -> error::Result<u64> {
         self.stop.check()?;
         let query = sqlx_core::query::query_with(
             AssertSqlSafe(statement.sql.as_str()),
-            statement.binds.arguments()?,
+            statement.params.arguments()?,
         );
-        let done = within(self.patience, query.execute(&mut *self.connection)).await?;
+        let done = within(self.statement_timeout, query.execute(&mut *self.connection)).await?;
         Ok(done.rows_affected())
     }
 
     /// Statements without values, one after another.
-    pub(crate) async fn define(&mut self, sql: &str) -> Job<()> {
-        self.define_within(sql, self.patience).await
+    pub(crate) async fn define(&mut self, sql: &str) -> error::Result<()> {
+        self.define_within(sql, self.statement_timeout).await
     }
 
     /// The same, for as long as they take: they fill columns and make indexes.
-    pub(crate) async fn define_at_length(&mut self, sql: &str) -> Job<()> {
+    pub(crate) async fn define_at_length(&mut self, sql: &str) -> error::Result<()> {
         self.define_within(sql, None).await
     }
 
-    async fn define_within(&mut self, sql: &str, patience: Option<Duration>) -> Job<()> {
+    async fn define_within(
+        &mut self,
+        sql: &str,
+        statement_timeout: Option<Duration>,
+    ) -> error::Result<()> {
         self.stop.check()?;
         let statements = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql));
-        within(patience, (&mut *self.connection).execute(statements))
-            .await
-            .map(drop)
+        within(
+            statement_timeout,
+            (&mut *self.connection).execute(statements),
+        )
+        .await
+        .map(drop)
     }
 
     /// Sends rows in the server's binary form.
-    pub(crate) async fn copy(&mut self, sql: &str, rows: Vec<u8>) -> Job<()> {
+    pub(crate) async fn copy(&mut self, sql: &str, rows: Vec<u8>) -> error::Result<()> {
         self.stop.check()?;
         let connection = &mut *self.connection;
         let sent = async {
@@ -140,56 +111,49 @@ impl Transaction<'_> {
                 }
             }
         };
-        within(self.patience, sent).await.map(drop)
+        within(self.statement_timeout, sent).await.map(drop)
     }
 }
 
 impl Server {
     /// Runs a transaction. It happened when this answers `Ok`, and did not where it answers an error,
     /// but for one that says it is not known.
-    pub(crate) async fn transaction<W: Work>(
+    pub(crate) async fn transaction<B: TransactionBody>(
         self: &Arc<Self>,
-        operation: Operation,
-        collection: Option<&CollectionName>,
-        work: W,
-    ) -> Result<W::Output> {
-        let stop = Stop::default();
-        let gives_up = GivesUp(stop.clone());
+        call: Call<'_>,
+        body: B,
+    ) -> Result<B::Output> {
         let server = self.clone();
-        let task = tokio::spawn(async move { server.attempts(&work, &stop).await });
-        let done = task.await;
-        drop(gives_up);
-        let told = |fail: Fail, attempts| -> StoreError {
-            let undone = !matches!(fail, Fail::Unknown);
-            let waited = self.options.statement_timeout;
-            let error = fail.told(operation, collection, waited, attempts);
+        let done = run_detached(|stop| async move { server.attempts(&body, &stop).await });
+        // Where it was aborted, its connection was closed.
+        let done = done
+            .await
+            .unwrap_or_else(|Aborted| Err((Error::UnknownCommit, 1)));
+        done.map_err(|(error, attempts)| {
+            let undone = !matches!(error, Error::UnknownCommit);
+            let error = error.into_store_error(call, self.options.statement_timeout);
+            let error = error.after_attempts(attempts);
             match error.kind() {
                 // Rolled back, by us or by the server that lost the connection.
                 ErrorKind::Timeout(_) if undone => error.nothing_done(),
                 _ => error,
             }
-        };
-        match done {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err((fail, attempts))) => Err(told(fail, attempts)),
-            // It panicked, or the runtime is going down; its connection was closed.
-            Err(_) => Err(told(Fail::Unknown, 1)),
-        }
+        })
     }
 
-    async fn attempts<W: Work>(
+    async fn attempts<B: TransactionBody>(
         &self,
-        work: &W,
-        stop: &Stop,
-    ) -> std::result::Result<W::Output, (Fail, u32)> {
+        body: &B,
+        stop: &CancelToken,
+    ) -> Result<B::Output, (Error, u32)> {
         let mut attempt = 1;
         loop {
-            let fail = match self.attempt(work, stop, attempt > 1).await {
+            let error = match self.attempt(body, stop, attempt > 1).await {
                 Ok(answer) => return Ok(answer),
-                Err(fail) => fail,
+                Err(error) => error,
             };
-            if attempt == ATTEMPTS || !fail.may_be_tried_again() || stop.check().is_err() {
-                return Err((fail, attempt));
+            if attempt == ATTEMPTS || !error.may_be_tried_again() || stop.is_cancelled() {
+                return Err((error, attempt));
             }
             // Two that undid each other do not meet again at once.
             tokio::time::sleep(Duration::from_millis(u64::from(20 * attempt))).await;
@@ -197,51 +161,56 @@ impl Server {
         }
     }
 
-    async fn attempt<W: Work>(&self, work: &W, stop: &Stop, surely: bool) -> Job<W::Output> {
-        let given_up = stop.is_set();
-        tokio::pin!(given_up);
+    async fn attempt<B: TransactionBody>(
+        &self,
+        body: &B,
+        stop: &CancelToken,
+        validate: bool,
+    ) -> error::Result<B::Output> {
+        let cancelled = stop.cancelled();
+        tokio::pin!(cancelled);
         let mut held = tokio::select! {
             biased;
-            held = self.connection(surely) => held?,
-            () = &mut given_up => return Err(Fail::GivenUp),
+            held = self.connection(validate) => held?,
+            () = &mut cancelled => return Err(Error::Cancelled),
         };
         let done = tokio::select! {
             biased;
-            done = self.until_commit(&mut held, work, stop) => done,
+            done = self.until_commit(&mut held, body, stop) => done,
             // It may be waiting for another writer. Its connection is in the middle of something, and
             // is closed as it is dropped.
-            () = &mut given_up => return Err(Fail::GivenUp),
+            () = &mut cancelled => return Err(Error::Cancelled),
         };
         match done {
             Ok((answer, mark)) => self.commit(held, mark).await.map(|()| answer),
-            Err(fail) => Err(self.roll_back(held, fail).await),
+            Err(error) => Err(self.roll_back(held, error).await),
         }
     }
 
     /// Undoes a transaction for a failure; answers the failure.
-    async fn roll_back(&self, mut held: Held, fail: Fail) -> Fail {
-        let undone = match fail.breaks_the_connection() {
-            true => Err(fail),
-            false => raw(&mut held, self.patience(), "ROLLBACK")
+    async fn roll_back(&self, mut held: ConnectionGuard, error: Error) -> Error {
+        let undone = match error.breaks_the_connection() {
+            true => Err(error),
+            false => raw(&mut held, self.statement_timeout(), "ROLLBACK")
                 .await
-                .and(Err(fail)),
+                .and(Err(error)),
         };
         held.put_back(&undone);
         match undone {
-            Ok(()) => Fail::Kind(ErrorKind::Engine),
-            Err(fail) => fail,
+            Ok(()) => Error::Kind(ErrorKind::Engine),
+            Err(error) => error,
         }
     }
 
     /// Everything but the commit; answers the transaction's mark, too.
-    async fn until_commit<W: Work>(
+    async fn until_commit<B: TransactionBody>(
         &self,
-        held: &mut Held,
-        work: &W,
-        stop: &Stop,
-    ) -> Job<(W::Output, Mark)> {
+        held: &mut ConnectionGuard,
+        body: &B,
+        stop: &CancelToken,
+    ) -> error::Result<(B::Output, Mark)> {
         stop.check()?;
-        let patience = self.patience();
+        let statement_timeout = self.statement_timeout();
         let mut begin = String::from("BEGIN ISOLATION LEVEL READ COMMITTED;");
         let timeout = self.options.statement_timeout.as_millis();
         if timeout > 0 {
@@ -262,29 +231,29 @@ impl Server {
             "SELECT set_config('synchronous_commit', 'local', true) \
              WHERE current_setting('synchronous_commit') = 'off';",
         );
-        begin.push_str(&statements(&work.locks()));
+        begin.push_str(&statements(&body.locks()));
         begin.push_str(Mark::DRAW);
         let answered = within(
-            patience,
+            statement_timeout,
             sqlx_core::raw_sql::raw_sql(AssertSqlSafe(begin.as_str())).fetch_all(&mut **held),
         )
         .await?;
         let mark = Mark::drawn(answered.last().ok_or(ErrorKind::Engine)?)?;
         let mut transaction = Transaction {
             connection: held,
-            patience,
+            statement_timeout,
             stop,
         };
-        let answer = work.run(&mut transaction).await?;
+        let answer = body.run(&mut transaction).await?;
         stop.check()?;
         Ok((answer, mark))
     }
 
-    async fn commit(&self, mut held: Held, mark: Mark) -> Job<()> {
+    async fn commit(&self, mut held: ConnectionGuard, mark: Mark) -> error::Result<()> {
         let commit = self.commits.begin(mark);
-        let patience = self.patience().unwrap_or(LONGEST_COMMIT);
+        let statement_timeout = self.statement_timeout().unwrap_or(LONGEST_COMMIT);
         let statements = self.commits.statements(commit);
-        let committed = raw(&mut held, Some(patience), &statements).await;
+        let committed = raw(&mut held, Some(statement_timeout), &statements).await;
         let done = match committed {
             Ok(()) => {
                 held.put_back(&Ok(()));
@@ -296,13 +265,13 @@ impl Server {
                     Some(true) => Ok(()),
                     // Nothing was done: the caller may begin anew.
                     Some(false) if lost.is_connection_lost() => Err(lost),
-                    Some(false) => Err(Fail::NoConnection("the server did not answer")),
-                    None => return Err(Fail::Unknown),
+                    Some(false) => Err(Error::NoConnection("the server did not answer")),
+                    None => return Err(Error::UnknownCommit),
                 }
             }
-            Err(fail) => {
-                let fail = self.commits.why_not_left(fail);
-                Err(self.roll_back(held, fail).await)
+            Err(error) => {
+                let error = self.commits.why_not_left(error);
+                Err(self.roll_back(held, error).await)
             }
         };
         self.commits.end(commit);
@@ -314,9 +283,13 @@ impl Server {
 /// written as bytes.
 const IDLE_ALLOWANCE: u128 = 10_000;
 
-async fn raw(held: &mut Held, patience: Option<Duration>, sql: &str) -> Job<()> {
+async fn raw(
+    held: &mut ConnectionGuard,
+    statement_timeout: Option<Duration>,
+    sql: &str,
+) -> error::Result<()> {
     within(
-        patience,
+        statement_timeout,
         (&mut **held).execute(sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql))),
     )
     .await

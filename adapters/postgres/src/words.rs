@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use shelfward_adapter::error::limit;
 use shelfward_core::{ErrorKind, Match, QueryWord, Text};
 
-use crate::error::Job;
+use crate::error::Result;
 
 /// The last position that the server tells from later ones.
 const LAST_POSITION: u16 = 16_383;
@@ -14,7 +15,7 @@ const MAX_POSITIONS: usize = 255;
 const MAX_BYTES: usize = (1 << 20) - 1;
 
 /// The words of a text with their positions, in the server's binary form.
-pub(crate) fn vector(words: &[Text]) -> Job<Vec<u8>> {
+pub(crate) fn vector(words: &[Text]) -> Result<Vec<u8>> {
     let mut positions: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
     for (at, word) in words.iter().enumerate() {
         let at = u16::try_from(at + 1).unwrap_or(LAST_POSITION);
@@ -28,7 +29,7 @@ pub(crate) fn vector(words: &[Text]) -> Job<Vec<u8>> {
     let stored = |(word, positions): (&&str, &Vec<u16>)| word.len() + 3 + 2 * positions.len();
     let bytes: usize = positions.iter().map(stored).sum();
     if bytes > MAX_BYTES {
-        return Err(limit("bytes of the words of one record", bytes, MAX_BYTES));
+        return Err(limit("bytes of the words of one record", bytes, MAX_BYTES).into());
     }
     let mut binary = Vec::with_capacity(4 + bytes + 2 * positions.len());
     let count = u32::try_from(positions.len()).map_err(|_| ErrorKind::Engine)?;
@@ -43,16 +44,6 @@ pub(crate) fn vector(words: &[Text]) -> Job<Vec<u8>> {
         }
     }
     Ok(binary)
-}
-
-pub(crate) fn limit(what: &'static str, given: usize, max: usize) -> crate::error::Fail {
-    let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
-    ErrorKind::Limit {
-        what,
-        given: as_u64(given),
-        max: as_u64(max),
-    }
-    .into()
 }
 
 /// The query that our words make, over the column of our words; `None` where there are none.
@@ -83,12 +74,8 @@ pub fn text_search_query(
     }
     if distinct.len() > MAX_WORDS {
         if matching == Match::All {
-            let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
-            return Err(ErrorKind::Limit {
-                what: "words of a query that must all match under a text search configuration",
-                given: as_u64(distinct.len()),
-                max: as_u64(MAX_WORDS),
-            });
+            let what = "words of a query that must all match under a text search configuration";
+            return Err(limit(what, distinct.len(), MAX_WORDS));
         }
         distinct.truncate(MAX_WORDS);
     }
@@ -170,7 +157,7 @@ mod tests {
         let refused = vector(&many).unwrap_err();
         assert!(matches!(
             refused,
-            crate::error::Fail::Kind(ErrorKind::Limit { .. })
+            crate::error::Error::Kind(ErrorKind::Limit { .. })
         ));
     }
 }

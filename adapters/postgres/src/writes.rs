@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use shelfward_adapter::catalog::decode_spec;
+use shelfward_adapter::error::invalid;
 use shelfward_core::adapter::LockScope;
 use shelfward_core::{
     CollectionSpec, ErrorKind, Filter, Key, Metadata, MetadataPatch, NarrowFilter, Precondition,
@@ -10,23 +12,22 @@ use shelfward_core::{
 };
 use sqlx_core::row::Row as _;
 
-use crate::binds::{Bind, Binds, Statement};
-use crate::collection::Opened;
 use crate::config::VectorIndex;
-use crate::error::{Fail, Job};
+use crate::context::CollectionContext;
+use crate::error::Result;
 use crate::filter_translation::condition;
 use crate::locks::{Lock, of_scope};
 use crate::metadata_json;
+use crate::params::{Param, Params, Statement};
 use crate::pieces::Verb;
-use crate::record_mapping::{self, part};
-use crate::registry;
+use crate::record_mapping::{self, check_sizes, partition_column};
 use crate::row_level_security;
 use crate::search::fits_halves;
-use crate::transaction::{Transaction, Work};
+use crate::transaction::{Transaction, TransactionBody};
 
 /// A change of a collection.
 pub(crate) struct Write {
-    pub(crate) opened: Arc<Opened>,
+    pub(crate) context: Arc<CollectionContext>,
     pub(crate) change: Change,
 }
 
@@ -47,11 +48,11 @@ pub(crate) enum Change {
 pub(crate) type Changed = Option<u64>;
 
 #[async_trait]
-impl Work for Write {
+impl TransactionBody for Write {
     type Output = Changed;
 
     fn locks(&self) -> Vec<Lock> {
-        let spec = &self.opened.entry.spec;
+        let spec = &self.context.row.spec;
         let claim = match &self.change {
             Change::Upsert(records) => LockScope::of_keys(records.iter().map(|record| &record.key)),
             Change::Delete(keys) => LockScope::of_keys(keys),
@@ -60,22 +61,22 @@ impl Work for Write {
             }
             Change::DeleteAll => LockScope::Collection,
         };
-        of_scope(&self.opened.table, &claim)
+        of_scope(&self.context.table, &claim)
     }
 
-    async fn run(&self, transaction: &mut Transaction<'_>) -> Job<Changed> {
-        let opened = &self.opened;
-        if let Some(spec) = opened.check_is_current(transaction).await? {
+    async fn run(&self, transaction: &mut Transaction<'_>) -> Result<Changed> {
+        let context = &self.context;
+        if let Some(spec) = context.check_is_current(transaction).await? {
             self.check_kinds(&spec)?;
         }
         match &self.change {
             Change::Upsert(records) => {
-                opened.write(transaction, records).await?;
+                context.write(transaction, records).await?;
                 Ok(Some(0))
             }
             Change::Delete(keys) => {
                 let keys: Vec<_> = keys.iter().collect();
-                opened.delete(transaction, &keys).await.map(Some)
+                context.delete(transaction, &keys).await.map(Some)
             }
             Change::Replace {
                 selector,
@@ -83,23 +84,23 @@ impl Work for Write {
                 expected,
             } => {
                 if let Some(expected) = expected
-                    && !opened
+                    && !context
                         .meets(transaction, expected, selector.filter())
                         .await?
                 {
                     return Ok(None);
                 }
-                let deleted = opened
+                let deleted = context
                     .delete_matching(transaction, selector.filter())
                     .await?;
-                opened.write(transaction, with).await?;
+                context.write(transaction, with).await?;
                 Ok(Some(deleted))
             }
-            Change::DeleteAll => opened
+            Change::DeleteAll => context
                 .delete_matching(transaction, &Filter::everything())
                 .await
                 .map(Some),
-            Change::Update(selector, patch) => opened
+            Change::Update(selector, patch) => context
                 .update(transaction, selector.filter(), patch)
                 .await
                 .map(Some),
@@ -109,18 +110,18 @@ impl Work for Write {
 
 impl Write {
     /// Refuses values that fields which were declared since the collection was opened do not accept.
-    fn check_kinds(&self, spec: &CollectionSpec) -> Job<()> {
+    fn check_kinds(&self, spec: &CollectionSpec) -> Result<()> {
         match &self.change {
             Change::Upsert(records) | Change::Replace { with: records, .. } => {
                 for record in records {
                     spec.check_metadata(&record.metadata)?;
-                    record_mapping::check_sizes(&record.metadata, spec)?;
+                    check_sizes(&record.metadata, spec)?;
                 }
             }
             Change::Update(_, patch) => {
                 let set = patch.apply(&Metadata::new());
                 spec.check_metadata(&set)?;
-                record_mapping::check_sizes(&set, spec)?;
+                check_sizes(&set, spec)?;
             }
             Change::Delete(_) | Change::DeleteAll => {}
         }
@@ -128,20 +129,29 @@ impl Write {
     }
 }
 
-impl Opened {
+impl CollectionContext {
     /// Refuses what the tables cannot hold, before anything is sent.
-    pub(crate) fn check_records(&self, records: &[Record]) -> Job<()> {
-        let halves = self.entry.settings.index == VectorIndex::HnswHalf;
-        for record in records {
-            record_mapping::check(record, &self.entry.spec)?;
-            if halves && !fits_halves(&self.entry.spec, &record.vector) {
-                let invalid = "a vector whose largest number is beyond 65504 or below 0.000062, which an \
-                               index of 16-bit floats cannot hold; scale the vectors, or make the \
-                               collection with index none";
-                return Err(ErrorKind::Invalid(invalid.to_owned()).into());
+    pub(crate) fn check_change(&self, change: &Change) -> Result<()> {
+        let spec = &self.row.spec;
+        match change {
+            Change::Upsert(records) | Change::Replace { with: records, .. } => {
+                let halves = self.row.settings.index == VectorIndex::HnswHalf;
+                for record in records {
+                    check_sizes(&record.metadata, spec)?;
+                    if halves && !fits_halves(spec, &record.vector) {
+                        return Err(invalid(
+                            "a vector whose largest number is beyond 65504 or below 0.000062, which an \
+                             index of 16-bit floats cannot hold; scale the vectors, or make the \
+                             collection with index none",
+                        )
+                        .into());
+                    }
+                }
+                Ok(())
             }
+            Change::Update(_, patch) => check_sizes(&patch.apply(&Metadata::new()), spec),
+            Change::Delete(_) | Change::DeleteAll => Ok(()),
         }
-        Ok(())
     }
 
     /// Refuses a handle whose collection was dropped, or dropped and made anew. Answers the spec where
@@ -149,26 +159,26 @@ impl Opened {
     async fn check_is_current(
         &self,
         transaction: &mut Transaction<'_>,
-    ) -> Job<Option<CollectionSpec>> {
-        let mut binds = Binds::default();
-        let name = binds.add(Bind::Text(self.entry.spec.name.as_str().to_owned()));
+    ) -> Result<Option<CollectionSpec>> {
+        let mut params = Params::default();
+        let name = params.add(Param::Text(self.row.spec.name.as_str().to_owned()));
         let registry = self.names.registry();
-        let table = binds.add(Bind::Text(self.table.clone()));
+        let table = params.add(Param::Text(self.table.clone()));
         let sql = format!(
             "SELECT generation, row_security_active({table}), spec FROM {registry} WHERE name = {name}"
         );
-        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        let rows = transaction.rows(&Statement { sql, params }).await?;
         let row = rows.first().ok_or(ErrorKind::StaleHandle)?;
-        if row.try_get::<i64, _>(0)? != self.entry.generation {
+        if row.try_get::<i64, _>(0)? != self.row.generation {
             return Err(ErrorKind::StaleHandle.into());
         }
         row_level_security::check_writer(row.try_get(1)?)?;
-        let spec = registry::read_spec(row.try_get(2)?)?;
-        Ok((spec != self.entry.spec).then_some(spec))
+        let spec = decode_spec(self.row.spec.name.as_str(), row.try_get(2)?)?;
+        Ok((spec != self.row.spec).then_some(spec))
     }
 
     /// Writes records, each in the place of what is under its key.
-    async fn write(&self, transaction: &mut Transaction<'_>, records: &[Record]) -> Job<()> {
+    async fn write(&self, transaction: &mut Transaction<'_>, records: &[Record]) -> Result<()> {
         // Of equal keys the last stays.
         let mut last: HashMap<&Key, usize> = HashMap::with_capacity(records.len());
         for (at, record) in records.iter().enumerate() {
@@ -187,11 +197,11 @@ impl Opened {
         Verb {
             head: format!("DELETE FROM {} r", self.table),
             join: "USING",
-            binds: Binds::default(),
+            params: Params::default(),
         }
     }
 
-    async fn delete(&self, transaction: &mut Transaction<'_>, keys: &[&Key]) -> Job<u64> {
+    async fn delete(&self, transaction: &mut Transaction<'_>, keys: &[&Key]) -> Result<u64> {
         self.change_keys(transaction, &self.deleting(), keys).await
     }
 
@@ -199,7 +209,7 @@ impl Opened {
         &self,
         transaction: &mut Transaction<'_>,
         filter: &Filter,
-    ) -> Job<u64> {
+    ) -> Result<u64> {
         self.change_matching(transaction, &self.deleting(), filter)
             .await
     }
@@ -210,18 +220,20 @@ impl Opened {
         transaction: &mut Transaction<'_>,
         expected: &Precondition,
         within: &Filter,
-    ) -> Job<bool> {
-        let mut binds = Binds::default();
-        let such = condition(within, &self.entry.spec, &mut binds)?;
-        let part = binds.add(Bind::Text(part(expected.key.partition.as_ref())));
-        let id = binds.add(Bind::Text(expected.key.id.as_str().to_owned()));
+    ) -> Result<bool> {
+        let mut params = Params::default();
+        let predicate = condition(within, &self.row.spec, &mut params)?;
+        let part = params.add(Param::Text(partition_column(
+            expected.key.partition.as_ref(),
+        )));
+        let id = params.add(Param::Text(expected.key.id.as_str().to_owned()));
         let sql = format!(
-            "SELECT r.meta FROM {} r WHERE r.part = {part} AND r.id = {id} AND {such}",
+            "SELECT r.meta FROM {} r WHERE r.part = {part} AND r.id = {id} AND {predicate}",
             self.table
         );
-        let rows = transaction.rows(&Statement { sql, binds }).await?;
+        let rows = transaction.rows(&Statement { sql, params }).await?;
         let there: Option<Arc<Metadata>> = (rows.first())
-            .map(|row| record_mapping::metadata(row, 0, &self.entry.spec))
+            .map(|row| record_mapping::metadata(row, 0, &self.row.spec))
             .transpose()?;
         Ok(expected.is_met_by(there.as_deref()))
     }
@@ -232,37 +244,19 @@ impl Opened {
         transaction: &mut Transaction<'_>,
         filter: &Filter,
         patch: &MetadataPatch,
-    ) -> Job<u64> {
-        let mut binds = Binds::default();
-        let set = patch
-            .iter()
-            .filter_map(|(key, value)| Some((key.as_str(), value?)));
-        let set = binds.add(Bind::Json(metadata_json::object_of(set)));
+    ) -> Result<u64> {
+        let mut params = Params::default();
+        let set = metadata_json::json(&patch.apply(&Metadata::new()));
+        let set = params.add(Param::Json(set));
         let removed = patch.iter().filter(|(_, value)| value.is_none());
         let removed = removed.map(|(key, _)| key.as_str().to_owned()).collect();
-        let removed = binds.add(Bind::Texts(removed));
+        let removed = params.add(Param::Texts(removed));
         let table = &self.table;
         let patching = Verb {
             head: format!("UPDATE {table} r SET meta = (r.meta || {set}) - {removed}"),
             join: "FROM",
-            binds,
+            params,
         };
         self.change_matching(transaction, &patching, filter).await
-    }
-
-    /// Refuses a patch that the tables cannot hold.
-    pub(crate) fn check_patch(&self, patch: &MetadataPatch) -> Job<()> {
-        let spec = &self.entry.spec;
-        for (key, value) in patch.iter() {
-            if let Some(value) = value {
-                spec.check_value(key, value)?;
-            }
-            // A record lies under its partition, which a patch would leave behind.
-            if spec.partition_key() == Some(key) {
-                let invalid = format!("{key} says where a record belongs; write the record anew");
-                return Err(Fail::Kind(ErrorKind::Invalid(invalid)));
-            }
-        }
-        record_mapping::check_sizes(&patch.apply(&Metadata::new()), spec)
     }
 }

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use rusqlite::OptionalExtension;
 use rusqlite::types::ValueRef;
+use shelfward_adapter::sync::lock;
 use shelfward_core::{CollectionSpec, Key, Record, Text, query_words};
 use shelfward_resident::{MemTable, MemTableOptions, WriteBatch};
 
-use crate::database::held;
-use crate::error::{Job, corrupt};
+use crate::error::{Result, corrupt};
 use crate::reads::View;
-use crate::record_mapping::{partition_of, parts};
-use crate::schema::Entry;
+use crate::record_mapping::{decode_row, partition_of};
+use crate::schema::CatalogRow;
 
 /// Rows, and the change that they are as of.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ struct Change {
 }
 
 impl Change {
-    fn last(entry: &Entry) -> Self {
+    fn last(entry: &CatalogRow) -> Self {
         Self {
             number: entry.changes,
             stamp: entry.stamp,
@@ -40,7 +40,7 @@ impl Change {
     }
 
     /// Whether what the transaction sees came from this change by the changes that it records.
-    fn led_to(self, view: &View<'_>) -> Job<bool> {
+    fn led_to(self, view: &View<'_>) -> Result<bool> {
         let entry = view.entry;
         if self == Self::last(entry) {
             return Ok(true);
@@ -82,25 +82,25 @@ impl Held {
 }
 
 /// Rows that are what a transaction sees; they do not change as long as this is held.
-pub(crate) struct InStep<'a> {
+pub(crate) struct CurrentRows<'a> {
     held: RwLockReadGuard<'a, Held>,
     as_of: Change,
 }
 
-impl InStep<'_> {
+impl CurrentRows<'_> {
     pub(crate) fn rows(&self) -> Option<&MemTable> {
         self.held.as_of(self.as_of).map(|resident| &*resident.rows)
     }
 }
 
-/// How the held rows stand to what a transaction sees.
-pub(crate) enum Standing<'a> {
+/// How the cached rows compare with what a transaction sees.
+pub(crate) enum CacheState<'a> {
     /// They are what it sees.
-    InStep(InStep<'a>),
+    Current(CurrentRows<'a>),
     /// They are newer, so the transaction must be begun anew.
-    Ahead,
+    Newer,
     /// They are older or of another history, or there are none.
-    Behind,
+    Stale,
 }
 
 /// What happened since the rows were brought up to date. A key that is gone and came back is put.
@@ -116,26 +116,30 @@ impl Cache {
         self.held.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn standing(&self, view: &View<'_>) -> Standing<'_> {
+    pub(crate) fn state(&self, view: &View<'_>) -> CacheState<'_> {
         let (held, as_of) = (self.read(), Change::last(view.entry));
         if held.as_of(as_of).is_some() {
-            return Standing::InStep(InStep { held, as_of });
+            return CacheState::Current(CurrentRows { held, as_of });
         }
         match &held.current {
-            Some(resident) if resident.as_of.number > as_of.number => Standing::Ahead,
-            _ => Standing::Behind,
+            Some(resident) if resident.as_of.number > as_of.number => CacheState::Newer,
+            _ => CacheState::Stale,
         }
     }
 
     /// The turn of bringing the rows up to date. While it is held nobody else does; a bulk write may
     /// still [publish](Prepared::publish) those that it made.
     pub(crate) fn turn(&self) -> impl Drop + '_ {
-        held(&self.catching_up)
+        lock(&self.catching_up)
     }
 
     /// Brings the rows to what the transaction sees, in the turn that the caller holds. Readers of
     /// older rows go on but for a small change, which is made in place.
-    pub(crate) fn catch_up(&self, view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<InStep<'_>> {
+    pub(crate) fn catch_up(
+        &self,
+        view: &View<'_>,
+        spec: &Arc<CollectionSpec>,
+    ) -> Result<CurrentRows<'_>> {
         let base = self.read().current.clone();
         let delta = base.as_ref().map(|base| base.delta(view)).transpose()?;
         if let Some((base, delta)) = base.zip(delta.flatten()) {
@@ -147,8 +151,8 @@ impl Cache {
                 let since = base.as_of;
                 // Or they would be cloned.
                 drop(base);
-                if let Some(in_step) = self.change_in_place(since, &delta, view) {
-                    return Ok(in_step);
+                if let Some(current_rows) = self.change_in_place(since, &delta, view) {
+                    return Ok(current_rows);
                 }
             }
         }
@@ -158,7 +162,12 @@ impl Cache {
 
     /// Lays a delta on the rows that it was read for; `None` where others are held by now, or it does
     /// not make them what the transaction sees.
-    fn change_in_place(&self, since: Change, delta: &Delta, view: &View<'_>) -> Option<InStep<'_>> {
+    fn change_in_place(
+        &self,
+        since: Change,
+        delta: &Delta,
+        view: &View<'_>,
+    ) -> Option<CurrentRows<'_>> {
         let mut held = self.write();
         // Taken out meanwhile, so that a panic leaves none rather than half.
         let taken = held.current.take_if(|current| current.as_of == since)?;
@@ -166,17 +175,17 @@ impl Cache {
         let as_of = next.as_of;
         held.current = Some(next);
         let held = RwLockWriteGuard::downgrade(held);
-        Some(InStep { held, as_of })
+        Some(CurrentRows { held, as_of })
     }
 
-    fn take_over(&self, next: Resident) -> InStep<'_> {
+    fn take_over(&self, next: Resident) -> CurrentRows<'_> {
         let as_of = next.as_of;
         let mut held = self.write();
         let old = held.current.replace(next);
         let held = RwLockWriteGuard::downgrade(held);
         // Where others may read already.
         drop(old);
-        InStep { held, as_of }
+        CurrentRows { held, as_of }
     }
 
     /// Makes ready what a write of so many rows, seen by its own transaction, makes of the rows that are
@@ -187,7 +196,7 @@ impl Cache {
         view: &View<'_>,
         changed: usize,
         spec: &Arc<CollectionSpec>,
-    ) -> Job<Option<Prepared>> {
+    ) -> Result<Option<Prepared>> {
         let base = self.read().current.clone();
         let Some(base) = base.filter(|base| base.rows.is_bulk(changed)) else {
             return Ok(None);
@@ -241,7 +250,7 @@ impl Drop for Prepared {
 impl Resident {
     /// What happened since; `None` where that is not known, or is so much that reading all rows anew
     /// takes less.
-    fn delta(&self, view: &View<'_>) -> Job<Option<Delta>> {
+    fn delta(&self, view: &View<'_>) -> Result<Option<Delta>> {
         if !self.as_of.led_to(view)? {
             return Ok(None);
         }
@@ -265,7 +274,7 @@ impl Resident {
 const MIN_RELOADED: usize = 1_024;
 
 /// What happened since a change; `None` where it is more than `most`.
-fn delta(view: &View<'_>, since: i64, most: usize) -> Job<Option<Delta>> {
+fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     let number = view.entry.number;
     let sql = format!("SELECT part, id FROM gone_{number} WHERE change > ?");
     let mut statement = view.connection.prepare_cached(&sql)?;
@@ -288,7 +297,7 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Job<Option<Delta>> {
     while let Some(row) = rows.next()? {
         delta
             .put
-            .push(with_words(view.spec, parts(view.spec, row)?.record()));
+            .push(with_words(view.spec, decode_row(view.spec, row)?.record()));
         if delta.len() > most {
             return Ok(None);
         }
@@ -296,7 +305,7 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Job<Option<Delta>> {
     Ok(Some(delta))
 }
 
-fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<Resident> {
+fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Result<Resident> {
     let mut options = MemTableOptions::default();
     options.texts = false;
     let mut loaded = MemTable::new(spec.clone(), options);
@@ -305,7 +314,7 @@ fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Job<Resident> {
     let mut rows = statement.query([])?;
     let mut sum = 0_i64;
     while let Some(row) = rows.next()? {
-        let parts = parts(view.spec, row)?;
+        let parts = decode_row(view.spec, row)?;
         sum = sum.wrapping_add(parts.crc);
         let record = with_words(view.spec, parts.record());
         loaded.check_room_for(std::slice::from_ref(&record))?;
@@ -335,10 +344,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use rusqlite::Connection;
+    use shelfward_adapter::cancel::CancelToken;
     use shelfward_core::{CollectionName, Metric};
 
     use super::*;
-    use crate::database::Stop;
     use crate::schema;
     use crate::writes::Writing;
 
@@ -351,19 +360,19 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         schema::initialise(&connection).unwrap();
         schema::make_tables(&connection, &spec(), 1).unwrap();
-        Entry::new(&spec(), 1, 7)
+        CatalogRow::new(&spec(), 1, 7)
             .unwrap()
             .write(&connection)
             .unwrap();
         connection
     }
 
-    fn entry(connection: &Connection) -> Entry {
-        Entry::read(connection, &spec().name).unwrap().unwrap()
+    fn entry(connection: &Connection) -> CatalogRow {
+        CatalogRow::read(connection, &spec().name).unwrap().unwrap()
     }
 
-    fn change(connection: &Connection, change: impl FnOnce(&mut Writing<'_>) -> Job<()>) {
-        let stop = Stop::default();
+    fn change(connection: &Connection, change: impl FnOnce(&mut Writing<'_>) -> Result<()>) {
+        let stop = CancelToken::default();
         let mut writing = Writing::of(connection, entry(connection), spec(), &stop);
         change(&mut writing).unwrap();
         writing.finish().unwrap();
@@ -441,7 +450,7 @@ mod tests {
         };
         assert!(cache.change_in_place(first, &of_second, &view).is_none());
         assert!(cache.read().as_of(third).is_some(), "the later rows stay");
-        assert!(matches!(cache.standing(&view), Standing::Ahead));
+        assert!(matches!(cache.state(&view), CacheState::Newer));
     }
 
     #[test]
@@ -509,8 +518,8 @@ mod tests {
     }
 
     fn stands(connection: &Connection, cache: &Cache) -> Option<usize> {
-        with_view(connection, |view| match cache.standing(view) {
-            Standing::InStep(rows) => Some(rows.rows().unwrap().len()),
+        with_view(connection, |view| match cache.state(view) {
+            CacheState::Current(rows) => Some(rows.rows().unwrap().len()),
             _ => None,
         })
     }
@@ -618,7 +627,7 @@ mod tests {
         with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
         connection.execute_batch("ROLLBACK").unwrap();
         with_view(&connection, |view| {
-            assert!(matches!(cache.standing(view), Standing::Ahead));
+            assert!(matches!(cache.state(view), CacheState::Newer));
             let held = cache.catch_up(view, &spec()).unwrap();
             assert_eq!(held.rows().unwrap().len(), 1);
         });

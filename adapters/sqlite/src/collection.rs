@@ -1,68 +1,67 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::Connection;
+use shelfward_adapter::cancel::CancelToken;
+use shelfward_adapter::error::Call;
+use shelfward_adapter::handle::Lease;
 use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
-    Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
+    Capabilities, CollectionSpec, Count, Cursor, Filter, Include, Key, Leg, LegResult,
     MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
-    StoreError, StoredRecord, async_trait,
+    StoredRecord, async_trait,
 };
 
 use crate::cache::Prepared;
-use crate::database::{Call, Database, Reading, Stop};
-use crate::error::Job;
+use crate::database::{Database, Reading};
+use crate::error;
 use crate::reads::View;
-use crate::schema::Entry;
+use crate::schema::CatalogRow;
 use crate::search::search;
 use crate::shared::Shared;
-use crate::store::closed;
+use crate::store::OpenStore;
 use crate::writes::{Writing, current};
 
 /// A handle on a collection.
 pub(crate) struct SqliteCollection {
-    pub(crate) database: Arc<Database>,
+    pub(crate) store: Lease<Arc<OpenStore>>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) spec: Arc<CollectionSpec>,
     pub(crate) generation: i64,
     pub(crate) capabilities: Capabilities,
-    pub(crate) store_closed: Arc<AtomicBool>,
 }
 
 impl SqliteCollection {
-    fn error(&self, operation: Operation, kind: impl Into<ErrorKind>) -> StoreError {
-        StoreError::new(operation, kind).on(&self.spec.name)
+    fn call(&self, operation: Operation) -> Call<'_> {
+        Call::on(operation, &self.spec.name)
     }
 
-    fn call(&self, operation: Operation) -> Result<Call<'_>> {
-        if self.store_closed.load(Ordering::SeqCst) {
-            return Err(self.error(operation, closed()));
-        }
-        Ok(Call {
-            operation,
-            collection: Some(&self.spec.name),
-        })
+    /// The database, while the store's handle is open.
+    fn database(&self, call: Call<'_>) -> Result<&Arc<Database>> {
+        let store = self.store.get().map_err(|kind| call.error(kind))?;
+        Ok(&store.database)
     }
 
     /// Reads the collection as it is at one moment.
     async fn read<T: Send + 'static>(
         &self,
         operation: Operation,
-        job: impl FnOnce(&View<'_>) -> Job<T> + Send + 'static,
+        job: impl FnOnce(&View<'_>) -> error::Result<T> + Send + 'static,
     ) -> Result<T> {
-        let call = self.call(operation)?;
+        let call = self.call(operation);
         let (shared, name) = (self.shared.clone(), self.spec.name.clone());
         let generation = self.generation;
-        let answer = self.database.read(call, move |reading: &mut Reading<'_>| {
-            let connection = reading.connection;
-            let entry = current(Entry::read(connection, &name)?, generation)?;
-            let spec = shared.spec(&entry)?;
-            job(&View {
-                connection,
-                entry: &entry,
-                spec: &spec,
-            })
-        });
+        let answer = self
+            .database(call)?
+            .read(call, move |reading: &mut Reading<'_>| {
+                let connection = reading.connection;
+                let entry = current(CatalogRow::read(connection, &name)?, generation)?;
+                let spec = shared.spec(&entry)?;
+                job(&View {
+                    connection,
+                    entry: &entry,
+                    spec: &spec,
+                })
+            });
         answer.await
     }
 
@@ -70,13 +69,13 @@ impl SqliteCollection {
     async fn write<T: Send + 'static>(
         &self,
         operation: Operation,
-        job: impl FnOnce(&mut Writing<'_>) -> Job<T> + Send + 'static,
+        job: impl FnOnce(&mut Writing<'_>) -> error::Result<T> + Send + 'static,
     ) -> Result<T> {
-        let call = self.call(operation)?;
+        let call = self.call(operation);
         let (shared, name) = (self.shared.clone(), self.spec.name.clone());
         let generation = self.generation;
-        let job = move |connection: &Connection, stop: &Stop| {
-            let entry = current(Entry::read(connection, &name)?, generation)?;
+        let job = move |connection: &Connection, stop: &CancelToken| {
+            let entry = current(CatalogRow::read(connection, &name)?, generation)?;
             let spec = shared.spec(&entry)?;
             let mut writing = Writing::of(connection, entry, spec.clone(), stop);
             let answer = job(&mut writing)?;
@@ -94,7 +93,7 @@ impl SqliteCollection {
             }
             answer
         };
-        self.database.write_then(call, job, committed).await
+        self.database(call)?.write_then(call, job, committed).await
     }
 }
 
@@ -122,12 +121,14 @@ impl CollectionAdapter for SqliteCollection {
 
     async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
         let legs = legs.to_vec();
-        let call = self.call(Operation::Search)?;
+        let call = self.call(Operation::Search);
         let (shared, name) = (self.shared.clone(), self.spec.name.clone());
         let generation = self.generation;
-        let answer = self.database.read(call, move |reading: &mut Reading<'_>| {
-            search(reading, &shared, &name, generation, &legs)
-        });
+        let answer = self
+            .database(call)?
+            .read(call, move |reading: &mut Reading<'_>| {
+                search(reading, &shared, &name, generation, &legs)
+            });
         answer.await
     }
 
@@ -148,10 +149,11 @@ impl CollectionAdapter for SqliteCollection {
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
-        let (selector, with, expected) = (selector.clone(), with.to_vec(), precondition.cloned());
+        let (selector, with, precondition) =
+            (selector.clone(), with.to_vec(), precondition.cloned());
         let job = move |w: &mut Writing<'_>| {
-            if let Some(expected) = &expected
-                && !w.meets(expected, selector.filter())?
+            if let Some(precondition) = &precondition
+                && !w.meets(precondition, selector.filter())?
             {
                 return Ok(None);
             }
@@ -192,7 +194,7 @@ impl CollectionAdapter for SqliteCollection {
         let after = after
             .map(Cursor::key)
             .transpose()
-            .map_err(|kind| self.error(Operation::Scan, kind))?;
+            .map_err(|kind| self.call(Operation::Scan).error(kind))?;
         let filter = filter.clone();
         let job = move |view: &View<'_>| view.scan(&filter, after.as_ref(), limit, include);
         self.read(Operation::Scan, job).await

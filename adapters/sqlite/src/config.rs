@@ -1,7 +1,10 @@
 use std::time::Duration;
 
+use shelfward_adapter::url::milliseconds;
+
 /// When a write that returned is on the disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Synchronous {
     /// When the call returns: it outlives a loss of power.
     #[default]
@@ -12,7 +15,8 @@ pub enum Synchronous {
 }
 
 /// What a [`SqliteStore`](crate::SqliteStore) does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SqliteOptions {
     /// Whether a file that is not there is made. Default `true`.
@@ -24,6 +28,7 @@ pub struct SqliteOptions {
     pub synchronous: Synchronous,
     /// How long a write waits for a writer of another process or store: not at all, or up to 23 days.
     /// Default 5 s.
+    #[serde(rename = "busy_timeout_ms", deserialize_with = "milliseconds")]
     pub busy_timeout: Duration,
     /// Whether the whole file is verified when it is opened. Default `true`.
     pub verify_on_open: bool,
@@ -49,53 +54,21 @@ impl Default for SqliteOptions {
 }
 
 impl SqliteOptions {
-    /// Sets whether a file that is not there is made.
-    #[must_use]
-    pub fn with_create(mut self, create: bool) -> Self {
-        self.create = create;
-        self
-    }
-
-    /// Sets whether only reads are served.
-    #[must_use]
-    pub fn with_read_only(mut self, read_only: bool) -> Self {
-        self.read_only = read_only;
-        self
-    }
-
-    /// Sets when a write that returned is on the disk.
-    #[must_use]
-    pub fn with_synchronous(mut self, synchronous: Synchronous) -> Self {
-        self.synchronous = synchronous;
-        self
-    }
-
-    /// Sets how long a write waits for a writer of another process or store.
-    #[must_use]
-    pub fn with_busy_timeout(mut self, timeout: Duration) -> Self {
-        self.busy_timeout = timeout;
-        self
-    }
-
-    /// Sets whether the whole file is verified when it is opened.
-    #[must_use]
-    pub fn with_verify_on_open(mut self, verify: bool) -> Self {
-        self.verify_on_open = verify;
-        self
-    }
-
-    /// Sets the most bytes that the file may have.
-    #[must_use]
-    pub fn with_max_bytes(mut self, max: Option<u64>) -> Self {
-        self.max_bytes = max;
-        self
-    }
-
-    /// Sets how many reads run at a time.
-    #[must_use]
-    pub fn with_readers(mut self, readers: usize) -> Self {
-        self.readers = readers;
-        self
+    shelfward_adapter::setters! {
+        /// Sets whether a file that is not there is made.
+        with_create: create bool;
+        /// Sets whether only reads are served.
+        with_read_only: read_only bool;
+        /// Sets when a write that returned is on the disk.
+        with_synchronous: synchronous Synchronous;
+        /// Sets how long a write waits for a writer of another process or store.
+        with_busy_timeout: busy_timeout Duration;
+        /// Sets whether the whole file is verified when it is opened.
+        with_verify_on_open: verify_on_open bool;
+        /// Sets the most bytes that the file may have.
+        with_max_bytes: max_bytes Option<u64>;
+        /// Sets how many reads run at a time.
+        with_readers: readers usize;
     }
 
     /// Why these options cannot be used; `None` when they can.
@@ -128,5 +101,5 @@ const MOST_READERS: usize = 1_024;
 /// Three pages: the schema, the table of collections, and its index.
 const EMPTY_BYTES: u64 = 3 * 4_096;
 
-/// The longest wait that the engine can be told, about.
+/// About the maximum of the engine's busy timeout.
 const LONGEST_WAIT: Duration = Duration::from_secs(2_000_000);

@@ -1,83 +1,70 @@
-//! What goes wrong inside a job, and how it is told.
+//! Internal errors and their conversion to `StoreError`.
 
-use std::fmt;
 use std::time::Duration;
 
 use rusqlite::ffi;
-use shelfward_core::{CollectionName, ErrorKind, MetadataError, Operation, StoreError};
+use shelfward_adapter::cancel::Cancelled;
+use shelfward_adapter::error::{Classify, Failure};
+use shelfward_core::{ErrorKind, MetadataError};
 
-/// Why a job failed. Only [`Fail::told`] makes an error for callers of it.
+/// Why a job failed.
 #[derive(Debug)]
-pub(crate) enum Fail {
+pub(crate) enum Error {
     /// A failure that is named already.
     Kind(ErrorKind),
     /// The engine's; its text may hold SQL or a path and is never shown.
     Engine(rusqlite::Error),
     /// The engine's before a write was committed: nothing was changed.
     Uncommitted(rusqlite::Error),
-    /// The caller gave the call up: nothing was changed, and nobody reads the answer.
-    GivenUp,
+    /// The caller is gone: nothing was changed, and nobody reads the answer.
+    Cancelled,
 }
 
-pub(crate) type Job<T> = Result<T, Fail>;
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-impl From<rusqlite::Error> for Fail {
+impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         Self::Engine(error)
     }
 }
 
-impl From<ErrorKind> for Fail {
+impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Self::Kind(kind)
     }
 }
 
-impl From<MetadataError> for Fail {
+impl From<MetadataError> for Error {
     fn from(error: MetadataError) -> Self {
         Self::Kind(error.into())
     }
 }
 
+impl From<Cancelled> for Error {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
 /// A failure to read what is stored.
-pub(crate) fn corrupt(what: &'static str) -> Fail {
-    Fail::Kind(ErrorKind::Corrupt(what))
+pub(crate) fn corrupt(what: &'static str) -> Error {
+    Error::Kind(ErrorKind::Corrupt(what))
 }
 
-/// The engine's code for a failure, without the engine's text.
-#[derive(Debug)]
-struct Code(i32);
+const TOO_MANY_FILES: &str =
+    "too many open files; close stores that are not in use, or raise the limit of open files";
 
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "SQLite code {}: {}",
-            self.0,
-            ffi::code_to_str(self.0).to_lowercase()
-        )
-    }
+/// Whether the process may open no more files. The engine does not tell it from other reasons why a
+/// file could not be opened, so another one is opened.
+fn has_too_many_files() -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    let opened = std::fs::File::open(if cfg!(windows) { "NUL" } else { "/dev/null" });
+    let error = opened.err().and_then(|error| error.raw_os_error());
+    cfg!(unix) && matches!(error, Some(ENFILE | EMFILE))
 }
 
-impl std::error::Error for Code {}
-
-/// What lies under a file that could not be opened where the process may open no more of them.
-#[derive(Debug, thiserror::Error)]
-#[error("too many open files; close stores that are not in use, or raise the limit of open files")]
-struct TooManyFiles;
-
-impl TooManyFiles {
-    /// The engine does not tell it from other reasons, so another file is opened.
-    fn now() -> bool {
-        const ENFILE: i32 = 23;
-        const EMFILE: i32 = 24;
-        let opened = std::fs::File::open(if cfg!(windows) { "NUL" } else { "/dev/null" });
-        let error = opened.err().and_then(|error| error.raw_os_error());
-        cfg!(unix) && matches!(error, Some(ENFILE | EMFILE))
-    }
-}
-
-impl Fail {
+impl Error {
     /// The same failure, of a write that was not committed.
     pub(crate) fn uncommitted(self) -> Self {
         match self {
@@ -85,35 +72,31 @@ impl Fail {
             other => other,
         }
     }
+}
 
-    /// The error that a caller sees; `waited` is how long a lock is waited for.
-    pub(crate) fn told(
-        self,
-        operation: Operation,
-        collection: Option<&CollectionName>,
-        waited: Duration,
-    ) -> StoreError {
-        let error = match self {
-            Self::Kind(kind) => StoreError::new(operation, kind),
-            Self::GivenUp => StoreError::new(operation, ErrorKind::Engine),
-            Self::Engine(error) => of_engine(&error, operation, waited),
-            Self::Uncommitted(error) => of_engine(&error, operation, waited).nothing_done(),
-        };
-        match collection {
-            Some(name) => error.on(name),
-            None => error,
+impl Classify for Error {
+    fn classify(self, busy_timeout: Duration) -> Failure {
+        match self {
+            Self::Kind(kind) => kind.into(),
+            Self::Cancelled => ErrorKind::Engine.into(),
+            Self::Engine(error) => of_engine(&error, busy_timeout),
+            Self::Uncommitted(error) => of_engine(&error, busy_timeout).nothing_done(),
         }
     }
 }
 
-fn of_engine(error: &rusqlite::Error, operation: Operation, waited: Duration) -> StoreError {
-    let told = StoreError::new(operation, kind_of(error, waited));
+fn of_engine(error: &rusqlite::Error, busy_timeout: Duration) -> Failure {
+    let failure = Failure::from(kind_of(error, busy_timeout));
     match failure_of(error) {
-        Some(failure) if failure.code == rusqlite::ErrorCode::CannotOpen && TooManyFiles::now() => {
-            told.because(TooManyFiles)
+        Some(code) if code.code == rusqlite::ErrorCode::CannotOpen && has_too_many_files() => {
+            failure.because(TOO_MANY_FILES)
         }
-        Some(failure) => told.because(Code(failure.extended_code)),
-        None => told,
+        Some(code) => failure.because(format!(
+            "SQLite code {}: {}",
+            code.extended_code,
+            ffi::code_to_str(code.extended_code).to_lowercase()
+        )),
+        None => failure,
     }
 }
 
@@ -125,7 +108,7 @@ fn failure_of(error: &rusqlite::Error) -> Option<&ffi::Error> {
     }
 }
 
-fn kind_of(error: &rusqlite::Error, waited: Duration) -> ErrorKind {
+fn kind_of(error: &rusqlite::Error, busy_timeout: Duration) -> ErrorKind {
     use rusqlite::ErrorCode::{
         AuthorizationForStatementDenied, CannotOpen, ConstraintViolation, DatabaseBusy,
         DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied, ReadOnly,
@@ -133,7 +116,7 @@ fn kind_of(error: &rusqlite::Error, waited: Duration) -> ErrorKind {
     };
     if let Some(failure) = failure_of(error) {
         return match failure.code {
-            DatabaseBusy | DatabaseLocked => ErrorKind::Timeout(waited),
+            DatabaseBusy | DatabaseLocked => ErrorKind::Timeout(busy_timeout),
             DiskFull => ErrorKind::Full,
             DatabaseCorrupt => ErrorKind::Corrupt("the file is damaged"),
             NotADatabase => ErrorKind::Corrupt("the file is no database of SQLite"),

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi};
 use shelfward_core::ErrorKind;
 
 use crate::config::{SqliteOptions, Synchronous};
-use crate::error::{Fail, Job, corrupt};
-use crate::place::{Place, Seen, beside, has_log};
+use crate::database_file::{DatabaseFile, FileFingerprint, beside, has_log};
+use crate::error::{Error, Result, corrupt};
 use crate::schema;
 
 /// What a connection is for, which decides how much of the file it keeps in memory.
@@ -20,29 +20,29 @@ pub(crate) enum Use {
     Read,
 }
 
-fn invalid(text: &str) -> Fail {
-    Fail::Kind(ErrorKind::Invalid(text.to_owned()))
+fn invalid(text: &str) -> Error {
+    Error::Kind(shelfward_adapter::error::invalid(text))
 }
 
 /// Opens the connection that writes, and makes the store where there is none yet.
-pub(crate) fn open(path: &Path, options: &SqliteOptions) -> Job<(Connection, Place)> {
-    let before = Seen::at(path);
+pub(crate) fn open(path: &Path, options: &SqliteOptions) -> Result<(Connection, DatabaseFile)> {
+    let before = FileFingerprint::at(path);
     let may_make = options.create && !options.read_only;
     let fresh = check_before_touching(path, may_make)?;
-    let opened = match begin(path, options, Way::Log { create: fresh }) {
-        Err(Fail::Engine(error)) if cannot_open(&error) => {
+    let opened = match begin(path, options, OpenMode::Log { create: fresh }) {
+        Err(Error::Engine(error)) if cannot_open(&error) => {
             if !options.read_only || has_log(path) {
-                let why = why_it_cannot_open(path, options, fresh, &error);
-                return Err(why.unwrap_or(Fail::Engine(error)));
+                let why = why_it_cannot_open(path, options, &error);
+                return Err(why.unwrap_or(Error::Engine(error)));
             }
             // Without files beside it, it can be read as it stands, for as long as nobody writes:
             // each read looks at that.
-            begin(path, options, Way::AsItStands).map(|opened| (opened, true))
+            begin(path, options, OpenMode::Immutable).map(|opened| (opened, true))
         }
         opened => opened.map(|opened| (opened, false)),
     };
-    let (connection, stands_still) = opened?;
-    let place = Place::new(path.to_owned(), before, stands_still)?;
+    let (connection, is_immutable) = opened?;
+    let place = DatabaseFile::new(path.to_owned(), before, is_immutable)?;
     Ok((connection, place))
 }
 
@@ -56,42 +56,44 @@ fn cannot_open(error: &rusqlite::Error) -> bool {
 fn why_it_cannot_open(
     path: &Path,
     options: &SqliteOptions,
-    fresh: bool,
     error: &rusqlite::Error,
-) -> Option<Fail> {
+) -> Option<Error> {
     if error.sqlite_extended_error_code() == Some(ffi::SQLITE_READONLY_ROLLBACK) {
         return Some(invalid(UNREAD_LOG));
     }
-    // What is no folder is never removed so, and which right is missing is told all the same.
-    let refused = if fresh {
-        let file = std::fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(path);
-        file.err()?
+    if may_write_in_folder(path) {
+        return None;
+    }
+    Some(invalid(if options.read_only {
+        UNREAD_LOG
     } else {
-        std::fs::remove_dir(path).err()?
-    };
-    let text = match refused.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
-            if options.read_only =>
-        {
-            UNREAD_LOG
-        }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "the file's folder may not be written, where a store keeps its log; get the right to, or \
-             open what is there with read_only"
-        }
-        _ => return None,
-    };
-    Some(invalid(text))
+        "the file's folder may not be written, where a store keeps its log; get the right to, or \
+         open what is there with read_only"
+    }))
+}
+
+/// Whether the process may write in the folder of a file, asked without writing there.
+#[cfg(unix)]
+fn may_write_in_folder(path: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    use rustix::io::Errno;
+
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let allowed = access(folder.unwrap_or(Path::new(".")), Access::WRITE_OK);
+    !matches!(allowed, Err(Errno::ACCESS | Errno::ROFS))
+}
+
+/// Elsewhere nobody can tell without writing there.
+#[cfg(not(unix))]
+fn may_write_in_folder(_: &Path) -> bool {
+    true
 }
 
 const UNREAD_LOG: &str = "the log beside the file holds newer writes, and cannot be read without the \
     right to write in its folder; open and close the store once with that right, or get it";
 
 /// Opens a connection and looks at what it finds.
-fn begin(path: &Path, options: &SqliteOptions, way: Way) -> Job<Connection> {
+fn begin(path: &Path, options: &SqliteOptions, way: OpenMode) -> Result<Connection> {
     let may_make = options.create && !options.read_only;
     let connection = connect(path, options, Use::Write, way)?;
     let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
@@ -105,7 +107,7 @@ fn begin(path: &Path, options: &SqliteOptions, way: Way) -> Job<Connection> {
 }
 
 /// Whether the engine brings the log into the file when the last connection is closed.
-fn checkpoint_on_close(connection: &Connection, checkpoint: bool) -> Job<()> {
+fn checkpoint_on_close(connection: &Connection, checkpoint: bool) -> Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !checkpoint)?;
     Ok(())
 }
@@ -114,7 +116,7 @@ fn checkpoint_on_close(connection: &Connection, checkpoint: bool) -> Job<()> {
 ///
 /// Where syncing the log failed, all of the write is in it, and a crash before the next write would
 /// bring it back. So another write is put in its place there; where that fails too, nobody knows.
-pub(crate) fn after_failed_commit(connection: &Connection, error: rusqlite::Error) -> Fail {
+pub(crate) fn after_failed_commit(connection: &Connection, error: rusqlite::Error) -> Error {
     let overwrite = || -> rusqlite::Result<()> {
         let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
         // As it was, but written.
@@ -122,8 +124,8 @@ pub(crate) fn after_failed_commit(connection: &Connection, error: rusqlite::Erro
         transaction.commit()
     };
     match overwrite() {
-        Ok(()) => Fail::Uncommitted(error),
-        Err(_) => Fail::Engine(error),
+        Ok(()) => Error::Uncommitted(error),
+        Err(_) => Error::Engine(error),
     }
 }
 
@@ -131,7 +133,7 @@ pub(crate) fn after_failed_commit(connection: &Connection, error: rusqlite::Erro
 /// at the last close as well, and tells nobody when it fails.
 ///
 /// Of the file alone: the engine's temporary database has no log, and may be in a transaction.
-pub(crate) fn checkpoint(connection: &Connection) -> Job<()> {
+pub(crate) fn checkpoint(connection: &Connection) -> Result<()> {
     if !connection.is_readonly(rusqlite::MAIN_DB)? {
         connection.query_row("PRAGMA main.wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
     }
@@ -141,7 +143,7 @@ pub(crate) fn checkpoint(connection: &Connection) -> Job<()> {
 const EMPTY: &str = "the file is empty, and no store may be made in it";
 
 /// Opens the one connection of a store in memory.
-pub(crate) fn open_in_memory(options: &SqliteOptions) -> Job<Connection> {
+pub(crate) fn open_in_memory(options: &SqliteOptions) -> Result<Connection> {
     let connection = Connection::open_in_memory()?;
     set(&connection, options, Use::Write)?;
     schema::initialise(&connection)?;
@@ -150,7 +152,7 @@ pub(crate) fn open_in_memory(options: &SqliteOptions) -> Job<Connection> {
 }
 
 /// Whether the file is yet to be made. Refuses a file that is not ours.
-fn check_before_touching(path: &Path, may_make: bool) -> Job<bool> {
+fn check_before_touching(path: &Path, may_make: bool) -> Result<bool> {
     if path.as_os_str().is_empty() || path.as_os_str() == ":memory:" {
         let text = "a file's path is due; a store in memory is opened by `in_memory`";
         return Err(invalid(text));
@@ -171,8 +173,8 @@ fn check_before_touching(path: &Path, may_make: bool) -> Job<bool> {
             io::ErrorKind::NotADirectory => Err(invalid(
                 "the path leads through a file, where a folder is due",
             )),
-            io::ErrorKind::PermissionDenied => Err(Fail::Kind(ErrorKind::Denied)),
-            _ => Err(Fail::Kind(ErrorKind::Unavailable)),
+            io::ErrorKind::PermissionDenied => Err(Error::Kind(ErrorKind::Denied)),
+            _ => Err(Error::Kind(ErrorKind::Unavailable)),
         },
     }
 }
@@ -186,12 +188,12 @@ fn check_before_touching(path: &Path, may_make: bool) -> Job<bool> {
 /// checkpoint runs, and after one that a kill or a full disk cut off, the pages that are missing in
 /// the file are in the log. What is read while another connection writes may still be half of it, so
 /// the look is repeated while there is a log.
-fn check_header(path: &Path) -> Job<()> {
+fn check_header(path: &Path) -> Result<()> {
     const LOOKS: u32 = 100;
     let log = beside(path, "-wal");
     for _ in 1..LOOKS {
         match look_at_header(path) {
-            Err(Fail::Engine(_)) if log.exists() => {
+            Err(Error::Engine(_)) if log.exists() => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             looked => return looked,
@@ -200,14 +202,14 @@ fn check_header(path: &Path) -> Job<()> {
     look_at_header(path)
 }
 
-fn look_at_header(path: &Path) -> Job<()> {
+fn look_at_header(path: &Path) -> Result<()> {
     let connection = open_as_it_stands(path)?;
     // The engine then reads the header of a file that is shorter than the header says.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, has_log(path))?;
     versions(&connection)
 }
 
-fn open_as_it_stands(path: &Path) -> Job<Connection> {
+fn open_as_it_stands(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -236,14 +238,14 @@ fn immutable_uri(path: &Path) -> String {
     uri
 }
 
-fn versions(connection: &Connection) -> Job<()> {
+fn versions(connection: &Connection) -> Result<()> {
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     if pragma("application_id")? != schema::APPLICATION_ID {
         return Err(corrupt("the file is another program's"));
     }
     match pragma("user_version")? {
         schema::VERSION => Ok(()),
-        version if version > schema::VERSION => Err(Fail::Kind(ErrorKind::Unsupported(
+        version if version > schema::VERSION => Err(Error::Kind(ErrorKind::Unsupported(
             "the file was written by a newer version; open it with that one",
         ))),
         _ => Err(corrupt("the file has no version that there ever was")),
@@ -252,26 +254,31 @@ fn versions(connection: &Connection) -> Job<()> {
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum OpenMode {
     /// With the log beside it.
     Log { create: bool },
     /// Without looking at anything beside it.
-    AsItStands,
+    Immutable,
 }
 
 /// Opens a connection for a read.
-pub(crate) fn connect_reader(place: &Place, options: &SqliteOptions) -> Job<Connection> {
-    let way = if place.stands_still {
-        Way::AsItStands
+pub(crate) fn connect_reader(place: &DatabaseFile, options: &SqliteOptions) -> Result<Connection> {
+    let way = if place.is_immutable {
+        OpenMode::Immutable
     } else {
-        Way::Log { create: false }
+        OpenMode::Log { create: false }
     };
     connect(&place.path, options, Use::Read, way)
 }
 
-fn connect(path: &Path, options: &SqliteOptions, for_what: Use, way: Way) -> Job<Connection> {
+fn connect(
+    path: &Path,
+    options: &SqliteOptions,
+    for_what: Use,
+    way: OpenMode,
+) -> Result<Connection> {
     let connection = match way {
-        Way::Log { create } => {
+        OpenMode::Log { create } => {
             let connection = open_with_log(path, options, create)?;
             // A file that is refused keeps its log, which may be the log of another file.
             if for_what == Use::Write && has_log(path) {
@@ -279,13 +286,13 @@ fn connect(path: &Path, options: &SqliteOptions, for_what: Use, way: Way) -> Job
             }
             connection
         }
-        Way::AsItStands => open_as_it_stands(path)?,
+        OpenMode::Immutable => open_as_it_stands(path)?,
     };
     set(&connection, options, for_what)?;
     Ok(connection)
 }
 
-fn open_with_log(path: &Path, options: &SqliteOptions, create: bool) -> Job<Connection> {
+fn open_with_log(path: &Path, options: &SqliteOptions, create: bool) -> Result<Connection> {
     // Without URI: a path is never read as anything else.
     let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags |= if options.read_only {
@@ -299,7 +306,7 @@ fn open_with_log(path: &Path, options: &SqliteOptions, create: bool) -> Job<Conn
     Ok(Connection::open_with_flags(path, flags)?)
 }
 
-fn set(connection: &Connection, options: &SqliteOptions, for_what: Use) -> Job<()> {
+fn set(connection: &Connection, options: &SqliteOptions, for_what: Use) -> Result<()> {
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(64);
     rusqlite::vtab::array::load_module(connection)?;
@@ -325,7 +332,7 @@ fn set(connection: &Connection, options: &SqliteOptions, for_what: Use) -> Job<(
     Ok(())
 }
 
-fn prepare(connection: &Connection, options: &SqliteOptions, fresh: bool) -> Job<()> {
+fn prepare(connection: &Connection, options: &SqliteOptions, fresh: bool) -> Result<()> {
     if fresh {
         // In one transaction, so that a file is ours from its first page on; before the journal is
         // another, so that this page is in the file itself.
@@ -353,7 +360,7 @@ fn prepare(connection: &Connection, options: &SqliteOptions, fresh: bool) -> Job
     Ok(())
 }
 
-fn verify(connection: &Connection) -> Job<()> {
+fn verify(connection: &Connection) -> Result<()> {
     let found: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if found == "ok" {
         Ok(())
@@ -363,7 +370,7 @@ fn verify(connection: &Connection) -> Job<()> {
 }
 
 /// Readers see the old until the new is whole only with a write-ahead log.
-fn use_wal(connection: &Connection, options: &SqliteOptions) -> Job<()> {
+fn use_wal(connection: &Connection, options: &SqliteOptions) -> Result<()> {
     let begun = Instant::now();
     loop {
         let set = connection
@@ -371,7 +378,7 @@ fn use_wal(connection: &Connection, options: &SqliteOptions) -> Job<()> {
         match set {
             Ok(mode) if mode == "wal" => return Ok(()),
             Ok(_) => {
-                return Err(Fail::Kind(ErrorKind::Unsupported(
+                return Err(Error::Kind(ErrorKind::Unsupported(
                     "a write-ahead log, which this file system does not serve",
                 )));
             }
@@ -387,7 +394,7 @@ fn use_wal(connection: &Connection, options: &SqliteOptions) -> Job<()> {
     }
 }
 
-fn limit_size(connection: &Connection, options: &SqliteOptions) -> Job<()> {
+fn limit_size(connection: &Connection, options: &SqliteOptions) -> Result<()> {
     if let Some(max) = options.max_bytes {
         let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
         let pages = i64::try_from(max).unwrap_or(i64::MAX) / page.max(1);

@@ -1,27 +1,17 @@
-//! The filter algebra as SQL, over one row of a collection's table under the alias `r`.
+//! Filters as SQL over one row of a collection's table under the alias `r`.
 //!
 //! Every value is bound. What is formatted are the numbers of tables and fields, never a name.
-//!
-//! SQL knows three truth values. Within "and" and "or" an unknown part counts as false at the root,
-//! as it should; so it is only a "not" that must turn unknown into false first. No other part of a
-//! filter is negated: `$ne`, `$nin` and `$exists: false` are a "not" around their positive form.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use rusqlite::types::{Value, ValueRef};
-use shelfward_core::filter::{Node, Op, Test};
-use shelfward_core::{CollectionSpec, ErrorKind, FieldKind, Filter, Scalar};
+use shelfward_adapter::error::limit;
+use shelfward_adapter::filter::Comparison;
+use shelfward_adapter::sql::{self, Dialect, FieldRef, Sql};
+use shelfward_core::{CollectionSpec, Filter, Scalar};
 
-use crate::binds::Bind;
-use crate::error::Job;
-
-/// A condition and the values that it binds, in their order.
-#[derive(Clone, Debug)]
-pub(crate) struct Condition {
-    pub(crate) sql: String,
-    pub(crate) binds: Vec<Bind>,
-}
+use crate::error::Result;
+use crate::params::Param;
 
 /// How a statement comes to its rows, which decides how elements of lists are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,250 +35,93 @@ pub(crate) fn condition(
     spec: &CollectionSpec,
     number: i64,
     access: Access,
-) -> Job<Condition> {
-    let translator = Translator {
-        spec,
-        number,
-        access,
-    };
-    let condition = match translator.filter(filter)? {
-        Expr::Always => Condition {
-            sql: "1".to_owned(),
-            binds: Vec::new(),
-        },
-        Expr::Never => Condition {
-            sql: "0".to_owned(),
-            binds: Vec::new(),
-        },
-        Expr::Sql(condition) => condition,
-    };
-    if condition.binds.len() > MAX_BINDS {
-        let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
-        return Err(ErrorKind::Limit {
-            what: "single values of a filter",
-            given: as_u64(condition.binds.len()),
-            max: as_u64(MAX_BINDS),
-        }
-        .into());
+) -> Result<Sql<Param>> {
+    let condition = sql::condition(filter, spec, &Tables { number, access })?;
+    if condition.params.len() > MAX_BINDS {
+        let what = "single values of a filter";
+        return Err(limit(what, condition.params.len(), MAX_BINDS).into());
     }
     Ok(condition)
 }
 
-enum Expr {
-    Always,
-    Never,
-    Sql(Condition),
+/// The tables of a collection: a column for each declared value, and a table of the elements of
+/// lists and open keys.
+pub(crate) struct Tables {
+    pub(crate) number: i64,
+    pub(crate) access: Access,
 }
 
-impl Expr {
-    fn sql(sql: impl Into<String>, binds: Vec<Bind>) -> Self {
-        Self::Sql(Condition {
-            sql: sql.into(),
-            binds,
+impl Dialect for Tables {
+    type Param = Param;
+
+    fn any_of(&self, field: FieldRef<'_>, values: &[&Scalar]) -> Option<Sql<Param>> {
+        Some(match field {
+            FieldRef::Column(at, _) => {
+                list(&format!("r.f{at}"), values.iter().map(|v| as_column(v)))
+            }
+            _ => {
+                let among = list(self.element(), values.iter().map(|v| as_element(v)));
+                self.some_element(field, Some(among))
+            }
         })
     }
 
-    fn not(self) -> Self {
-        match self {
-            Self::Always => Self::Never,
-            Self::Never => Self::Always,
-            Self::Sql(inner) => Self::sql(format!("NOT ifnull({}, 0)", inner.sql), inner.binds),
+    fn all_of(&self, field: FieldRef<'_>, values: &[&Scalar]) -> Option<Sql<Param>> {
+        if values.len() <= FEW {
+            let parts = values.iter().map(|value| self.any_of(field, &[value]));
+            return Some(sql::joined(parts.collect::<Option<_>>()?, " AND "));
         }
-    }
-}
-
-struct Translator<'a> {
-    spec: &'a CollectionSpec,
-    number: i64,
-    access: Access,
-}
-
-/// Where the elements of a tested key are.
-enum Place {
-    /// A column of its own, of a declared kind.
-    Column(usize, FieldKind),
-    /// The table of elements, under the number of a declared list.
-    DeclaredList(i64),
-    /// The table of elements, under the key itself.
-    Open,
-}
-
-impl Translator<'_> {
-    fn filter(&self, filter: &Filter) -> Job<Expr> {
-        match filter.node() {
-            Node::And(children) => {
-                let mut parts = Vec::with_capacity(children.len());
-                for child in children {
-                    match self.filter(child)? {
-                        Expr::Always => {}
-                        Expr::Never => return Ok(Expr::Never),
-                        Expr::Sql(part) => parts.push(part),
-                    }
-                }
-                Ok(joined(parts, " AND ").unwrap_or(Expr::Always))
-            }
-            Node::Or(children) => {
-                let mut parts = Vec::with_capacity(children.len());
-                for child in children {
-                    match self.filter(child)? {
-                        Expr::Always => return Ok(Expr::Always),
-                        Expr::Never => {}
-                        Expr::Sql(part) => parts.push(part),
-                    }
-                }
-                Ok(joined(parts, " OR ").unwrap_or(Expr::Never))
-            }
-            Node::Not(child) => Ok(self.filter(child)?.not()),
-            Node::Test(test) => self.test(test),
-        }
-    }
-
-    fn test(&self, test: &Test) -> Job<Expr> {
-        let place = self.place(test)?;
-        Ok(match test.op() {
-            Op::Eq(value) => self.among(test, &place, std::slice::from_ref(value)),
-            Op::In(values) => self.among(test, &place, values),
-            Op::Ne(value) => self.among(test, &place, std::slice::from_ref(value)).not(),
-            Op::Nin(values) => self.among(test, &place, values).not(),
-            Op::All(values) => self.all(test, &place, values),
-            Op::Gt(x) => self.range(test, &place, ">", x),
-            Op::Gte(x) => self.range(test, &place, ">=", x),
-            Op::Lt(x) => self.range(test, &place, "<", x),
-            Op::Lte(x) => self.range(test, &place, "<=", x),
-            Op::Exists(true) => self.exists(test, &place),
-            Op::Exists(false) => self.exists(test, &place).not(),
-        })
-    }
-
-    fn place(&self, test: &Test) -> Job<Place> {
-        let key = test.key().as_str();
-        let declared = (self.spec.fields.iter().enumerate()).find(|(_, f)| f.key.as_str() == key);
-        match declared {
-            Some((at, field)) if field.kind == FieldKind::TextList => {
-                Ok(Place::DeclaredList(list_number(at)))
-            }
-            Some((at, field)) => Ok(Place::Column(at, field.kind)),
-            None if self.spec.open_fields => Ok(Place::Open),
-            None => {
-                let invalid = format!("a filter on {key}, which the collection does not declare");
-                Err(ErrorKind::Invalid(invalid).into())
-            }
-        }
-    }
-
-    /// Some element equals one of the values.
-    fn among(&self, test: &Test, place: &Place, values: &[Scalar]) -> Expr {
-        match place {
-            Place::Column(at, kind) => {
-                let values = values.iter().filter_map(|v| in_column(*kind, v)).collect();
-                match list(&format!("r.f{at}"), values) {
-                    Some(condition) => Expr::Sql(condition),
-                    None => Expr::Never,
-                }
-            }
-            Place::DeclaredList(_) | Place::Open => {
-                let values = values.iter().filter(|v| self.may_hold(place, v));
-                match list(
-                    self.element(),
-                    values.map(|v| owned(as_element(v))).collect(),
-                ) {
-                    Some(condition) => self.some_element(test, place, Some(condition)),
-                    None => Expr::Never,
-                }
-            }
-        }
-    }
-
-    /// For each of the values, some element equals it.
-    fn all(&self, test: &Test, place: &Place, values: &[Scalar]) -> Expr {
-        let mut seen = HashSet::new();
-        let distinct: Vec<&Scalar> = values.iter().filter(|v| seen.insert(*v)).collect();
-        if distinct.len() > FEW && !matches!(place, Place::Column(..)) {
-            return self.all_of_many(test, place, &distinct);
-        }
-        let mut parts = Vec::with_capacity(distinct.len());
-        for value in distinct {
-            match self.among(test, place, std::slice::from_ref(value)) {
-                Expr::Always => {}
-                Expr::Never => return Expr::Never,
-                Expr::Sql(part) => parts.push(part),
-            }
-        }
-        joined(parts, " AND ").unwrap_or(Expr::Always)
-    }
-
-    /// As many elements are among the values as there are values; both are without repeats.
-    fn all_of_many(&self, test: &Test, place: &Place, values: &[&Scalar]) -> Expr {
-        if values.iter().any(|value| !self.may_hold(place, value)) {
-            return Expr::Never;
-        }
-        let elements = values
-            .iter()
-            .map(|value| owned(as_element(value)))
-            .collect();
-        let Some(among) = list("+e.v", elements) else {
-            return Expr::Always;
-        };
+        // As many elements are among the values as there are values; both are without repeats.
+        let among = list("+e.v", values.iter().map(|value| as_element(value)));
         let number = self.number;
-        let sql = format!(
+        let mut params = vec![self.key(field)];
+        params.extend(among.params);
+        let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
+        params.push(Param::One(Value::Integer(count)));
+        let text = format!(
             "(SELECT count(*) FROM elements_{number} e INDEXED BY elements_{number}_row \
              WHERE e.n = r.n AND e.k = ? AND {}) = ?",
-            among.sql
+            among.text
         );
-        let mut binds = vec![self.key(test, place)];
-        binds.extend(among.binds);
-        let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
-        binds.push(Bind::One(Value::Integer(count)));
-        Expr::sql(sql, binds)
+        Some(Sql { text, params })
     }
 
-    /// Some element of the operand's own kind stands so to it.
-    fn range(&self, test: &Test, place: &Place, operator: &str, x: &Scalar) -> Expr {
-        if let Place::Column(at, kind) = place {
-            let comparable = match (kind, x) {
-                (FieldKind::Text, Scalar::Text(_)) | (FieldKind::Bool, Scalar::Bool(_)) => true,
-                (FieldKind::Integer | FieldKind::Float, x) => is_number(x),
-                _ => false,
-            };
-            if !comparable {
-                return Expr::Never;
-            }
-            return Expr::sql(
-                format!("r.f{at} {operator} ?"),
-                vec![Bind::One(owned(as_column(x)))],
-            );
-        }
-        if !self.may_hold(place, x) {
-            return Expr::Never;
+    fn compare(
+        &self,
+        field: FieldRef<'_>,
+        comparison: Comparison,
+        x: &Scalar,
+    ) -> Option<Sql<Param>> {
+        let operator = comparison.sql();
+        if let FieldRef::Column(at, _) = field {
+            // The engine compares numbers by exact value, whole ones and others.
+            let x = Param::One(owned(as_column(x)));
+            return Some(Sql::new(format!("r.f{at} {operator} ?"), [x]));
         }
         // Numbers stand before texts, and texts before the two blobs that booleans are.
         let element = self.element();
-        let within = match (x, operator) {
-            (Scalar::Integer(_) | Scalar::Float(_), ">" | ">=") => format!(" AND {element} < ''"),
-            (Scalar::Text(_), ">" | ">=") => format!(" AND {element} < x''"),
+        let within = match (x, comparison) {
+            (Scalar::Integer(_) | Scalar::Float(_), Comparison::Gt | Comparison::Gte) => {
+                format!(" AND {element} < ''")
+            }
+            (Scalar::Text(_), Comparison::Gt | Comparison::Gte) => format!(" AND {element} < x''"),
             (Scalar::Text(_), _) => format!(" AND {element} >= ''"),
-            (Scalar::Bool(_), "<" | "<=") => format!(" AND {element} >= x''"),
             _ => String::new(),
         };
-        let condition = Condition {
-            sql: format!("{element} {operator} ?{within}"),
-            binds: vec![Bind::One(owned(as_element(x)))],
-        };
-        self.some_element(test, place, Some(condition))
+        let x = Param::One(owned(as_element(x)));
+        let compared = Sql::new(format!("{element} {operator} ?{within}"), [x]);
+        Some(self.some_element(field, Some(compared)))
     }
 
-    fn exists(&self, test: &Test, place: &Place) -> Expr {
-        match place {
-            Place::Column(at, _) => Expr::sql(format!("r.f{at} IS NOT NULL"), Vec::new()),
-            Place::DeclaredList(_) | Place::Open => self.some_element(test, place, None),
+    fn exists(&self, field: FieldRef<'_>) -> Sql<Param> {
+        match field {
+            FieldRef::Column(at, _) => Sql::new(format!("r.f{at} IS NOT NULL"), []),
+            _ => self.some_element(field, None),
         }
     }
+}
 
-    /// Whether a list declared to hold texts, or an open field, can hold the value.
-    fn may_hold(&self, place: &Place, value: &Scalar) -> bool {
-        matches!(place, Place::Open) || matches!(value, Scalar::Text(_))
-    }
-
+impl Tables {
     /// An element's value. By key, the plus keeps the engine from going through a long list of
     /// values once more for every row.
     fn element(&self) -> &'static str {
@@ -298,31 +131,32 @@ impl Translator<'_> {
         }
     }
 
-    fn key(&self, test: &Test, place: &Place) -> Bind {
-        Bind::One(match place {
-            Place::DeclaredList(number) => Value::Integer(*number),
-            _ => Value::Text(test.key().as_str().to_owned()),
+    /// What the table of elements calls a field.
+    fn key(&self, field: FieldRef<'_>) -> Param {
+        Param::One(match field {
+            FieldRef::Open(key) => Value::Text(key.as_str().to_owned()),
+            FieldRef::Column(at, _) | FieldRef::List(at, _) => Value::Integer(list_number(at)),
         })
     }
 
-    fn some_element(&self, test: &Test, place: &Place, such: Option<Condition>) -> Expr {
+    fn some_element(&self, field: FieldRef<'_>, predicate: Option<Sql<Param>>) -> Sql<Param> {
         let number = self.number;
-        let mut binds = vec![self.key(test, place)];
-        let such = such.map(|such| {
-            binds.extend(such.binds);
-            format!(" AND {}", such.sql)
-        });
-        let such = such.unwrap_or_default();
-        let sql = match self.access {
+        let mut params = vec![self.key(field)];
+        let mut and = String::new();
+        if let Some(predicate) = predicate {
+            and = format!(" AND {}", predicate.text);
+            params.extend(predicate.params);
+        }
+        let text = match self.access {
             Access::ByFilter => {
-                format!("r.n IN (SELECT e.n FROM elements_{number} e WHERE e.k = ?{such})")
+                format!("r.n IN (SELECT e.n FROM elements_{number} e WHERE e.k = ?{and})")
             }
             Access::ByKey => format!(
                 "EXISTS (SELECT 1 FROM elements_{number} e INDEXED BY elements_{number}_row \
-                 WHERE e.n = r.n AND e.k = ?{such})"
+                 WHERE e.n = r.n AND e.k = ?{and})"
             ),
         };
-        Expr::sql(sql, binds)
+        Sql { text, params }
     }
 }
 
@@ -331,58 +165,20 @@ pub(crate) fn list_number(position: usize) -> i64 {
     i64::try_from(position).unwrap_or(i64::MAX)
 }
 
-/// `place` is one of the values; `None` where there are none.
-fn list(place: &str, mut values: Vec<Value>) -> Option<Condition> {
-    let (sql, binds) = match values.len() {
-        0 => return None,
-        1 => (
-            format!("{place} = ?"),
-            values.pop().map(Bind::One).into_iter().collect(),
+/// `place` is one of the values.
+fn list<'v>(place: &str, values: impl Iterator<Item = ValueRef<'v>>) -> Sql<Param> {
+    let values: Vec<Value> = values.map(owned).collect();
+    match values.len() {
+        1 => Sql::new(format!("{place} = ?"), values.into_iter().map(Param::One)),
+        n if n <= FEW => Sql::new(
+            format!("{place} IN (?{})", ", ?".repeat(n.saturating_sub(1))),
+            values.into_iter().map(Param::One),
         ),
-        n if n <= FEW => (
-            format!("{place} IN (?{})", ", ?".repeat(n - 1)),
-            values.into_iter().map(Bind::One).collect(),
-        ),
-        _ => (
+        _ => Sql::new(
             format!("{place} IN (SELECT value FROM rarray(?))"),
-            vec![Bind::Many(Rc::new(values))],
+            [Param::Many(Rc::new(values))],
         ),
-    };
-    Some(Condition { sql, binds })
-}
-
-/// All parts in one expression whose depth is the logarithm of their number: the engine takes no
-/// deep ones.
-fn joined(mut parts: Vec<Condition>, operator: &str) -> Option<Expr> {
-    while parts.len() > 1 {
-        let mut pairs = Vec::with_capacity(parts.len().div_ceil(2));
-        let mut left = parts.into_iter();
-        while let Some(mut one) = left.next() {
-            if let Some(other) = left.next() {
-                one.sql = format!("({}{operator}{})", one.sql, other.sql);
-                one.binds.extend(other.binds);
-            }
-            pairs.push(one);
-        }
-        parts = pairs;
     }
-    parts.pop().map(Expr::Sql)
-}
-
-fn is_number(value: &Scalar) -> bool {
-    matches!(value, Scalar::Integer(_) | Scalar::Float(_))
-}
-
-/// The operand as a value of a column's kind, when the column can hold one that equals it.
-fn in_column(kind: FieldKind, value: &Scalar) -> Option<Value> {
-    let held = match (kind, value) {
-        (FieldKind::Text | FieldKind::TextList, Scalar::Text(_))
-        | (FieldKind::Bool, Scalar::Bool(_)) => true,
-        // The engine compares numbers by exact value, whole ones and others.
-        (FieldKind::Integer | FieldKind::Float, value) => is_number(value),
-        _ => false,
-    };
-    held.then(|| owned(as_column(value)))
 }
 
 pub(crate) fn owned(value: ValueRef<'_>) -> Value {

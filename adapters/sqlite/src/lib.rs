@@ -2,17 +2,17 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod binds;
 mod cache;
 mod capabilities;
 mod collection;
 mod config;
 mod connect;
 mod database;
+mod database_file;
 mod error;
 mod file;
 mod filter_translation;
-mod place;
+mod params;
 mod reads;
 mod record_mapping;
 mod schema;

@@ -10,25 +10,28 @@ use shelfward_core::{
     CollectionSpec, Cursor, Filter, Include, Key, MetadataKey, Page, Scalar, StoredRecord, Text,
 };
 
-use crate::binds::{Bind, query};
-use crate::error::{Fail, Job, corrupt};
+use crate::error::{Error, Result, corrupt};
 use crate::filter_translation::{Access, condition, owned};
-use crate::record_mapping::{Parts, partition_value, parts};
-use crate::schema::Entry;
+use crate::params::{Param, query};
+use crate::record_mapping::{DecodedRow, decode_row, partition_value};
+use crate::schema::CatalogRow;
 
 /// A collection as one read transaction sees it.
 pub(crate) struct View<'a> {
     pub(crate) connection: &'a Connection,
-    pub(crate) entry: &'a Entry,
+    pub(crate) entry: &'a CatalogRow,
     pub(crate) spec: &'a CollectionSpec,
 }
 
 impl View<'_> {
-    pub(crate) fn count(&self, filter: &Filter) -> Job<u64> {
+    pub(crate) fn count(&self, filter: &Filter) -> Result<u64> {
         let number = self.entry.number;
-        let such = condition(filter, self.spec, number, Access::ByFilter)?;
-        let sql = format!("SELECT count(*) FROM rows_{number} r WHERE {}", such.sql);
-        let count: i64 = query(self.connection, &sql, &such.binds, |mut rows| {
+        let predicate = condition(filter, self.spec, number, Access::ByFilter)?;
+        let sql = format!(
+            "SELECT count(*) FROM rows_{number} r WHERE {}",
+            predicate.text
+        );
+        let count: i64 = query(self.connection, &sql, &predicate.params, |mut rows| {
             let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             Ok(row.get(0)?)
         })?;
@@ -43,30 +46,30 @@ impl View<'_> {
         &self,
         keys: impl IntoIterator<Item = &'k Key>,
         within: &Filter,
-    ) -> Job<HashMap<Key, Parts>> {
+    ) -> Result<HashMap<Key, DecodedRow>> {
         let mut by_partition: HashMap<Option<&Text>, Vec<Value>> = HashMap::new();
         for key in keys {
             let ids = by_partition.entry(key.partition.as_ref()).or_default();
             ids.push(Value::Text(key.id.as_str().to_owned()));
         }
         let number = self.entry.number;
-        let such = condition(within, self.spec, number, Access::ByKey)?;
+        let predicate = condition(within, self.spec, number, Access::ByKey)?;
         let matcher = Matcher::new(within);
         let sql = format!(
             "SELECT r.* FROM rarray(?) k CROSS JOIN rows_{number} r INDEXED BY rows_{number}_key \
              WHERE r.part = ? AND r.id = k.value AND {}",
-            such.sql
+            predicate.text
         );
         let mut found = HashMap::new();
         for (partition, ids) in by_partition {
-            let mut binds = vec![
-                Bind::Many(Rc::new(ids)),
-                Bind::One(owned(partition_value(partition))),
+            let mut params = vec![
+                Param::Many(Rc::new(ids)),
+                Param::One(owned(partition_value(partition))),
             ];
-            binds.extend(such.binds.iter().cloned());
-            query(self.connection, &sql, &binds, |mut rows| {
+            params.extend(predicate.params.iter().cloned());
+            query(self.connection, &sql, &params, |mut rows| {
                 while let Some(row) = rows.next()? {
-                    let parts = such_parts(self.spec, row, &matcher)?;
+                    let parts = decode_matching(self.spec, row, &matcher)?;
                     found.insert(parts.key.clone(), parts);
                 }
                 Ok(())
@@ -80,7 +83,7 @@ impl View<'_> {
         keys: &[Key],
         within: &Filter,
         include: Include,
-    ) -> Job<Vec<Option<StoredRecord>>> {
+    ) -> Result<Vec<Option<StoredRecord>>> {
         let found = self.by_key(keys, within)?;
         let found: HashMap<Key, StoredRecord> = found
             .into_iter()
@@ -95,17 +98,17 @@ impl View<'_> {
         after: Option<&Key>,
         limit: usize,
         include: Include,
-    ) -> Job<Page> {
+    ) -> Result<Page> {
         // One more than asked tells whether there is a next page.
-        let (sql, binds) = self.page(filter, after, limit.saturating_add(1))?;
+        let (sql, params) = self.page(filter, after, limit.saturating_add(1))?;
         let matcher = Matcher::new(filter);
         let mut records = Vec::new();
-        let more = query(self.connection, &sql, &binds, |mut rows| {
+        let more = query(self.connection, &sql, &params, |mut rows| {
             while let Some(row) = rows.next()? {
                 if records.len() == limit {
                     return Ok(true);
                 }
-                records.push(such_parts(self.spec, row, &matcher)?.stored(include));
+                records.push(decode_matching(self.spec, row, &matcher)?.stored(include));
             }
             Ok(false)
         })?;
@@ -120,7 +123,12 @@ impl View<'_> {
     /// It walks the keys in their order, those of the partition where the filter names one, and looks
     /// at each row, so that all pages together cost one walk. Where the filter names units, their few
     /// rows are found by their index and put in order.
-    fn page(&self, filter: &Filter, after: Option<&Key>, limit: usize) -> Job<(String, Vec<Bind>)> {
+    fn page(
+        &self,
+        filter: &Filter,
+        after: Option<&Key>,
+        limit: usize,
+    ) -> Result<(String, Vec<Param>)> {
         let number = self.entry.number;
         let pinned = |key: Option<&MetadataKey>| filter.pinned(key?.as_str());
         let few_units = pinned(self.spec.unit_key()).is_some_and(|units| units.len() <= FEW_UNITS);
@@ -129,44 +137,48 @@ impl View<'_> {
         } else {
             (Access::ByKey, format!("INDEXED BY rows_{number}_key "))
         };
-        let such = condition(filter, self.spec, number, access)?;
+        let predicate = condition(filter, self.spec, number, access)?;
         let mut within = String::new();
-        let mut binds = Vec::new();
+        let mut params = Vec::new();
         let partition = match pinned(self.spec.partition_key()).as_deref() {
             Some([Scalar::Text(partition)]) if !few_units => Some(partition.clone()),
             _ => None,
         };
         if partition.is_some() {
             within.push_str("r.part = ? AND ");
-            binds.push(Bind::One(owned(partition_value(partition.as_ref()))));
+            params.push(Param::One(owned(partition_value(partition.as_ref()))));
         }
         match after {
             Some(key) if partition.is_some() && key.partition == partition => {
                 within.push_str("r.id > ? AND ");
-                binds.push(Bind::One(Value::Text(key.id.as_str().to_owned())));
+                params.push(Param::One(Value::Text(key.id.as_str().to_owned())));
             }
             Some(key) => {
                 within.push_str("(r.part, r.id) > (?, ?) AND ");
-                binds.push(Bind::One(owned(partition_value(key.partition.as_ref()))));
-                binds.push(Bind::One(Value::Text(key.id.as_str().to_owned())));
+                params.push(Param::One(owned(partition_value(key.partition.as_ref()))));
+                params.push(Param::One(Value::Text(key.id.as_str().to_owned())));
             }
             None => {}
         }
-        binds.extend(such.binds);
+        params.extend(predicate.params);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        binds.push(Bind::One(Value::Integer(limit)));
+        params.push(Param::One(Value::Integer(limit)));
         let sql = format!(
             "SELECT r.* FROM rows_{number} r {index}WHERE {within}{} ORDER BY r.part, r.id LIMIT ?",
-            such.sql
+            predicate.text
         );
-        Ok((sql, binds))
+        Ok((sql, params))
     }
 }
 
 /// The parts of a row that a statement found by a filter, looked at by the filter once more: the
 /// tables that statements read of lists have no checksum.
-fn such_parts(spec: &CollectionSpec, row: &Row<'_>, matcher: &Matcher<'_>) -> Job<Parts> {
-    let parts = parts(spec, row)?;
+fn decode_matching(
+    spec: &CollectionSpec,
+    row: &Row<'_>,
+    matcher: &Matcher<'_>,
+) -> Result<DecodedRow> {
+    let parts = decode_row(spec, row)?;
     if matcher.matches(&parts.metadata) {
         Ok(parts)
     } else {
@@ -175,7 +187,7 @@ fn such_parts(spec: &CollectionSpec, row: &Row<'_>, matcher: &Matcher<'_>) -> Jo
 }
 
 /// Why a row that does not match the filter by which it was found is not given out or changed.
-pub(crate) fn found_wrongly() -> Fail {
+pub(crate) fn found_wrongly() -> Error {
     corrupt("a row is found by what it does not hold")
 }
 
@@ -203,16 +215,16 @@ mod tests {
         rusqlite::vtab::array::load_module(&connection).unwrap();
         schema::initialise(&connection).unwrap();
         schema::make_tables(&connection, &spec, 1).unwrap();
-        let entry = Entry::new(&spec, 1, 7).unwrap();
+        let entry = CatalogRow::new(&spec, 1, 7).unwrap();
         let view = View {
             connection: &connection,
             entry: &entry,
             spec: &spec,
         };
         let filter = Filter::from_json(filter).unwrap();
-        let (sql, binds) = view.page(&filter, after, 10).unwrap();
+        let (sql, params) = view.page(&filter, after, 10).unwrap();
         let explain = format!("EXPLAIN QUERY PLAN {sql}");
-        let steps: Job<Vec<String>> = query(&connection, &explain, &binds, |rows| {
+        let steps: Result<Vec<String>> = query(&connection, &explain, &params, |rows| {
             Ok(rows.mapped(|row| row.get(3)).collect::<Result<_, _>>()?)
         });
         steps.unwrap().join("; ")

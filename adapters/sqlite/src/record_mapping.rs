@@ -6,10 +6,10 @@ use rusqlite::Row;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use shelfward_core::{
     CollectionSpec, ErrorKind, FieldKind, Include, Key, Metadata, Record, Scalar, StoredRecord,
-    Text, Value as MetadataValue, VectorProblem,
+    Text, Value as MetadataValue,
 };
 
-use crate::error::{Fail, Job, corrupt};
+use crate::error::{Result, corrupt};
 use crate::filter_translation::{as_column, as_element, list_number, text};
 use crate::schema::column_type;
 
@@ -30,10 +30,9 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    pub(crate) fn of(record: &Record) -> Job<Self> {
+    pub(crate) fn of(record: &Record) -> Result<Self> {
         Ok(Self {
-            metadata: serde_json::to_string(&*record.metadata)
-                .map_err(|_| Fail::Kind(ErrorKind::Engine))?,
+            metadata: serde_json::to_string(&*record.metadata).map_err(|_| ErrorKind::Engine)?,
             vector: record.vector.iter().flat_map(|x| x.to_le_bytes()).collect(),
         })
     }
@@ -43,7 +42,7 @@ impl Encoded {
 const CRC: usize = 4;
 
 /// The parts of a row; the last three are behind the columns of the fields.
-pub(crate) struct Parts {
+pub(crate) struct DecodedRow {
     pub(crate) key: Key,
     pub(crate) metadata: Metadata,
     pub(crate) text: Option<Arc<str>>,
@@ -70,28 +69,15 @@ pub(crate) fn partition_of(value: ValueRef<'_>) -> Option<Option<Text>> {
     }
 }
 
-/// Makes the row of a record.
-///
-/// Refuses values that are not of their field's kind and vectors of another width.
+/// Makes the row of a record. Refuses values that are not of their field's kind, which may have been
+/// declared since the record was checked.
 pub(crate) fn written<'a>(
     spec: &'a CollectionSpec,
     n: i64,
     changed: i64,
     record: &'a Record,
     encoded: &'a Encoded,
-) -> Job<Written<'a>> {
-    let (given, width) = (record.vector.len(), spec.width);
-    if usize::try_from(width) != Ok(given) {
-        return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
-    }
-    if let Some(key) = spec.partition_key() {
-        // Scans rely on it.
-        let held = record.metadata.text(key.as_str());
-        if held != record.key.partition.as_ref().map(Text::as_str) {
-            let invalid = format!("a record must hold its key's partition under {key}");
-            return Err(ErrorKind::Invalid(invalid).into());
-        }
-    }
+) -> Result<Written<'a>> {
     let mut columns = Vec::with_capacity(8 + spec.fields.len());
     columns.push(ValueRef::Integer(n));
     columns.push(partition_value(record.key.partition.as_ref()));
@@ -186,7 +172,7 @@ pub(crate) fn width_of_row(spec: &CollectionSpec) -> usize {
 }
 
 /// Reads a row that holds every column in the table's order, after it matched its checksum.
-pub(crate) fn parts(spec: &CollectionSpec, row: &Row<'_>) -> Job<Parts> {
+pub(crate) fn decode_row(spec: &CollectionSpec, row: &Row<'_>) -> Result<DecodedRow> {
     let width = width_of_row(spec);
     let cells = (0..width)
         .map(|at| row.get_ref(at))
@@ -213,7 +199,7 @@ pub(crate) fn parts(spec: &CollectionSpec, row: &Row<'_>) -> Job<Parts> {
     if !rest.is_empty() || usize::try_from(spec.width) != Ok(numbers.len()) {
         return Err(damaged());
     }
-    Ok(Parts {
+    Ok(DecodedRow {
         key,
         metadata,
         text: body.map(Arc::from),
@@ -225,7 +211,7 @@ pub(crate) fn parts(spec: &CollectionSpec, row: &Row<'_>) -> Job<Parts> {
     })
 }
 
-impl Parts {
+impl DecodedRow {
     pub(crate) fn stored(self, include: Include) -> StoredRecord {
         let mut stored = StoredRecord::new(self.key, Arc::new(self.metadata));
         stored.vector = include.vector.then_some(self.vector);

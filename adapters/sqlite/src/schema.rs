@@ -1,9 +1,10 @@
 //! The tables of a store, and what is recorded of each collection.
 
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
-use shelfward_core::{CollectionName, CollectionSpec, ErrorKind, FieldKind, FieldRole};
+use shelfward_adapter::catalog::{decode_spec, encode_spec};
+use shelfward_core::{CollectionName, CollectionSpec, FieldKind, FieldRole};
 
-use crate::error::{Fail, Job, corrupt};
+use crate::error::{Result, corrupt};
 
 /// `sfld` in the header of a file that is ours.
 pub(crate) const APPLICATION_ID: i32 = 0x7366_6c64;
@@ -18,7 +19,7 @@ const COLLECTIONS: &str = "CREATE TABLE collections (\
     pruned INTEGER NOT NULL, crc INTEGER NOT NULL) STRICT, WITHOUT ROWID";
 
 /// Makes the tables of an empty store.
-pub(crate) fn initialise(connection: &Connection) -> Job<()> {
+pub(crate) fn initialise(connection: &Connection) -> Result<()> {
     connection.execute_batch(&format!(
         "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; {COLLECTIONS};"
     ))?;
@@ -27,7 +28,7 @@ pub(crate) fn initialise(connection: &Connection) -> Job<()> {
 
 /// What is recorded of a collection.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct CatalogRow {
     pub(crate) name: String,
     /// The number of its tables, which changes when they are made anew.
     pub(crate) number: i64,
@@ -51,13 +52,13 @@ pub(crate) struct Entry {
     pub(crate) pruned: i64,
 }
 
-impl Entry {
+impl CatalogRow {
     /// A new collection.
-    pub(crate) fn new(spec: &CollectionSpec, number: i64, generation: i64) -> Job<Self> {
+    pub(crate) fn new(spec: &CollectionSpec, number: i64, generation: i64) -> Result<Self> {
         Ok(Self {
             name: spec.name.as_str().to_owned(),
             number,
-            spec: spec_json(spec)?,
+            spec: encode_spec(spec)?,
             generation,
             changes: 0,
             stamp: 0,
@@ -70,7 +71,7 @@ impl Entry {
     }
 
     /// The entry of a name, if there is one.
-    pub(crate) fn read(connection: &Connection, name: &CollectionName) -> Job<Option<Self>> {
+    pub(crate) fn read(connection: &Connection, name: &CollectionName) -> Result<Option<Self>> {
         let sql = "SELECT name, number, spec, generation, changes, stamp, row_count, row_sum, \
                    next_row, gone, pruned, crc FROM collections WHERE name = ?";
         let mut statement = connection.prepare_cached(sql)?;
@@ -79,7 +80,7 @@ impl Entry {
     }
 
     /// Every entry, in the order of the names.
-    pub(crate) fn all(connection: &Connection) -> Job<Vec<Self>> {
+    pub(crate) fn all(connection: &Connection) -> Result<Vec<Self>> {
         let sql = "SELECT name, number, spec, generation, changes, stamp, row_count, row_sum, \
                    next_row, gone, pruned, crc FROM collections ORDER BY name";
         let mut statement = connection.prepare_cached(sql)?;
@@ -104,7 +105,7 @@ impl Entry {
         Ok((entry, row.get(11)?))
     }
 
-    fn checked((entry, crc): (Self, i64)) -> Job<Self> {
+    fn checked((entry, crc): (Self, i64)) -> Result<Self> {
         if i64::from(entry.checksum()) == crc {
             Ok(entry)
         } else {
@@ -137,7 +138,7 @@ impl Entry {
     }
 
     /// Writes the entry, new or in the place of what is recorded.
-    pub(crate) fn write(&self, connection: &Connection) -> Job<()> {
+    pub(crate) fn write(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO collections VALUES (:name, :number, :spec, :generation, \
                    :changes, :stamp, :row_count, :row_sum, :next_row, :gone, :pruned, :crc)";
         connection.prepare_cached(sql)?.execute(named_params! {
@@ -158,18 +159,12 @@ impl Entry {
     }
 
     /// The spec that is recorded.
-    pub(crate) fn read_spec(&self) -> Job<CollectionSpec> {
-        let spec: CollectionSpec = serde_json::from_str(&self.spec)
-            .map_err(|_| corrupt("the spec of a collection cannot be read"))?;
-        if spec.name.as_str() == self.name && spec.check().is_ok() {
-            Ok(spec)
-        } else {
-            Err(corrupt("the spec of a collection is another one's"))
-        }
+    pub(crate) fn read_spec(&self) -> Result<CollectionSpec> {
+        Ok(decode_spec(&self.name, &self.spec)?)
     }
 
-    pub(crate) fn set_spec(&mut self, spec: &CollectionSpec) -> Job<()> {
-        self.spec = spec_json(spec)?;
+    pub(crate) fn set_spec(&mut self, spec: &CollectionSpec) -> Result<()> {
+        self.spec = encode_spec(spec)?;
         Ok(())
     }
 
@@ -186,20 +181,8 @@ impl Entry {
     }
 }
 
-/// The spec as it is kept, if it can be read back. A field under one of the library's own keys
-/// cannot: nobody may declare one.
-fn spec_json(spec: &CollectionSpec) -> Job<String> {
-    let json = serde_json::to_string(spec).ok();
-    let back = |json: &String| serde_json::from_str::<CollectionSpec>(json).ok();
-    json.filter(|json| back(json).as_ref() == Some(spec))
-        .ok_or_else(|| {
-            let invalid = "a spec that cannot be written down and read back".to_owned();
-            Fail::Kind(ErrorKind::Invalid(invalid))
-        })
-}
-
 /// A number that no tables have.
-pub(crate) fn free_number(connection: &Connection) -> Job<i64> {
+pub(crate) fn free_number(connection: &Connection) -> Result<i64> {
     let sql = "SELECT ifnull(max(number), 0) + 1 FROM collections";
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
@@ -258,14 +241,18 @@ pub(crate) fn column_type(kind: FieldKind) -> Option<&'static str> {
     }
 }
 
-pub(crate) fn make_tables(connection: &Connection, spec: &CollectionSpec, number: i64) -> Job<()> {
+pub(crate) fn make_tables(
+    connection: &Connection,
+    spec: &CollectionSpec,
+    number: i64,
+) -> Result<()> {
     for statement in tables(spec, number) {
         connection.execute_batch(&statement)?;
     }
     Ok(())
 }
 
-pub(crate) fn drop_tables(connection: &Connection, number: i64) -> Job<()> {
+pub(crate) fn drop_tables(connection: &Connection, number: i64) -> Result<()> {
     connection.execute_batch(&format!(
         "DROP TABLE rows_{number}; DROP TABLE elements_{number}; DROP TABLE gone_{number}; \
          DROP TABLE stamps_{number};"
@@ -274,7 +261,7 @@ pub(crate) fn drop_tables(connection: &Connection, number: i64) -> Job<()> {
 }
 
 /// Refuses a file whose tables are not exactly those that its collections should have.
-pub(crate) fn check_tables(connection: &Connection) -> Job<()> {
+pub(crate) fn check_tables(connection: &Connection) -> Result<()> {
     let foreign = || corrupt("its tables are not those of a store");
     let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL";
     let mut there: Vec<String> = connection
@@ -285,7 +272,7 @@ pub(crate) fn check_tables(connection: &Connection) -> Job<()> {
         return Err(foreign());
     }
     let mut expected = vec![COLLECTIONS.to_owned()];
-    for entry in Entry::all(connection)? {
+    for entry in CatalogRow::all(connection)? {
         expected.extend(tables(&entry.read_spec()?, entry.number));
     }
     expected.sort();

@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use shelfward_core::{
-    Ask, CollectionName, CollectionSpec, End, ErrorKind, Filter, Hit, Key, Leg, LegResult,
-    VectorProblem,
-};
+use shelfward_core::{Ask, CollectionName, End, ErrorKind, Filter, Hit, Key, Leg, LegResult};
 use shelfward_resident::{CancelFlag, MemTable};
 
-use crate::cache::Standing;
+use crate::cache::CacheState;
 use crate::database::Reading;
-use crate::error::{Job, corrupt};
+use crate::error::{Result, corrupt};
 use crate::reads::View;
-use crate::schema::Entry;
+use crate::schema::CatalogRow;
 use crate::shared::Shared;
 use crate::writes::current;
 
@@ -27,7 +24,7 @@ pub(crate) fn search(
     name: &CollectionName,
     generation: i64,
     legs: &[Leg],
-) -> Job<Vec<LegResult>> {
+) -> Result<Vec<LegResult>> {
     // As it comes; where that does not do, in the turn of those who bring the rows up to date. There,
     // rows are newer than a transaction that begins only where a bulk write published them meanwhile,
     // or where the file went back.
@@ -37,28 +34,28 @@ pub(crate) fn search(
             reading.again()?;
         }
         let connection = reading.connection;
-        let entry = current(Entry::read(connection, name)?, generation)?;
+        let entry = current(CatalogRow::read(connection, name)?, generation)?;
         let spec = shared.spec(&entry)?;
         let view = View {
             connection,
             entry: &entry,
             spec: &spec,
         };
-        let in_step = match shared.cache.standing(&view) {
-            Standing::InStep(in_step) => in_step,
-            Standing::Ahead if attempt + 1 < ATTEMPTS => continue,
+        let current_rows = match shared.cache.state(&view) {
+            CacheState::Current(current_rows) => current_rows,
+            CacheState::Newer if attempt + 1 < ATTEMPTS => continue,
             _ if attempt > 0 => shared.cache.catch_up(&view, &spec)?,
             _ => continue,
         };
         drop(turn);
-        let Some(rows) = in_step.rows() else {
+        let Some(rows) = current_rows.rows() else {
             continue;
         };
         let candidates = legs
             .iter()
-            .map(|leg| candidates(rows, &spec, leg, reading.stop.watched()))
-            .collect::<Job<Vec<_>>>()?;
-        drop(in_step);
+            .map(|leg| candidates(rows, leg, CancelFlag::of(reading.stop.flag())))
+            .collect::<Result<Vec<_>>>()?;
+        drop(current_rows);
         reading.stop.check()?;
         return (legs.iter().zip(candidates))
             .map(|(leg, candidates)| release(&view, candidates, &leg.filter))
@@ -67,21 +64,10 @@ pub(crate) fn search(
     Err(ErrorKind::Engine.into())
 }
 
-fn candidates(
-    rows: &MemTable,
-    spec: &Arc<CollectionSpec>,
-    leg: &Leg,
-    stop: CancelFlag<'_>,
-) -> Job<Vec<(Key, f64)>> {
+fn candidates(rows: &MemTable, leg: &Leg, stop: CancelFlag<'_>) -> Result<Vec<(Key, f64)>> {
     let matching = (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter, stop));
     let best = match &leg.ask {
-        Ask::Dense(query) => {
-            let (given, width) = (query.len(), spec.width);
-            if usize::try_from(width) != Ok(given) {
-                return Err(ErrorKind::Vector(VectorProblem::Width { given, width }).into());
-            }
-            rows.nearest(query, matching.as_ref(), leg.top_k, stop)
-        }
+        Ask::Dense(query) => rows.nearest(query, matching.as_ref(), leg.top_k, stop),
         Ask::Lexical {
             words,
             matching: how,
@@ -94,28 +80,30 @@ fn candidates(
 }
 
 /// What the file holds of the candidates, each looked at by the filter once more.
-fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Job<LegResult> {
+fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Result<LegResult> {
     let mut released = view.by_key(candidates.iter().map(|(key, _)| key), filter)?;
     let hits = candidates.into_iter().map(|(key, score)| {
-        let parts = released
+        let row = released
             .remove(&key)
             .ok_or_else(|| corrupt("what was found in memory is not what the file holds"))?;
-        Ok(Hit::new(key, score, parts.text, Arc::new(parts.metadata)))
+        Ok(Hit::new(key, score, row.text, Arc::new(row.metadata)))
     });
-    Ok(LegResult::new(hits.collect::<Job<_>>()?, End::Complete))
+    Ok(LegResult::new(hits.collect::<Result<_>>()?, End::Complete))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use rusqlite::Connection;
-    use shelfward_core::{Field, FieldKind, Metadata, MetadataKey, Metric, Record, Text};
+    use shelfward_adapter::cancel::CancelToken;
+    use shelfward_core::{
+        CollectionSpec, Field, FieldKind, Metadata, MetadataKey, Metric, Record, Text,
+    };
 
     use shelfward_resident::MemTableOptions;
 
     use super::*;
-    use crate::database::Stop;
-    use crate::error::Fail;
+    use crate::error::Error;
     use crate::schema;
     use crate::writes::Writing;
 
@@ -126,10 +114,11 @@ mod tests {
         let mut rows = MemTable::new(spec.clone(), MemTableOptions::default());
         rows.put(&Record::new(Key::new(Text::new("1").unwrap()), [1.0]));
         let leg = Leg::dense([1.0], Filter::everything(), 5);
-        let stop = Stop::default();
-        let found = |stop: &Stop| candidates(&rows, &spec, &leg, stop.watched()).unwrap();
+        let stop = CancelToken::default();
+        let found =
+            |stop: &CancelToken| candidates(&rows, &leg, CancelFlag::of(stop.flag())).unwrap();
         assert_eq!(found(&stop).len(), 1);
-        stop.give_up();
+        stop.cancel();
         assert!(found(&stop).is_empty());
     }
 
@@ -143,15 +132,15 @@ mod tests {
         rusqlite::vtab::array::load_module(&connection).unwrap();
         schema::initialise(&connection).unwrap();
         schema::make_tables(&connection, &spec, 1).unwrap();
-        let stop = Stop::default();
-        let entry = Entry::new(&spec, 1, 7).unwrap();
+        let stop = CancelToken::default();
+        let entry = CatalogRow::new(&spec, 1, 7).unwrap();
         let mut writing = Writing::of(&connection, entry, spec.clone(), &stop);
         let key = Key::new(Text::new("1").unwrap());
         let metadata = Metadata::new().with("groups", ["a"]).unwrap();
         let record = Record::new(key.clone(), [1.0]).with_metadata(metadata);
         writing.upsert(&[record]).unwrap();
         writing.finish().unwrap();
-        let entry = Entry::read(&connection, &spec.name).unwrap().unwrap();
+        let entry = CatalogRow::read(&connection, &spec.name).unwrap().unwrap();
         let view = View {
             connection: &connection,
             entry: &entry,
@@ -163,6 +152,6 @@ mod tests {
         };
         assert_eq!(found(r#"{"groups":"a"}"#).unwrap().hits.len(), 1);
         let refused = found(r#"{"groups":"b"}"#).unwrap_err();
-        assert!(matches!(refused, Fail::Kind(ErrorKind::Corrupt(_))));
+        assert!(matches!(refused, Error::Kind(ErrorKind::Corrupt(_))));
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use shelfward_core::CollectionSpec;
 
 use crate::cache::Cache;
-use crate::error::Job;
-use crate::schema::Entry;
+use crate::error::Result;
+use crate::schema::CatalogRow;
 
 /// One collection, as long as it is not dropped.
 pub(crate) struct Shared {
@@ -17,7 +17,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(entry: &Entry) -> Job<Self> {
+    pub(crate) fn new(entry: &CatalogRow) -> Result<Self> {
         let spec = (entry.spec.clone(), Arc::new(entry.read_spec()?));
         Ok(Self {
             name: entry.name.clone(),
@@ -27,7 +27,7 @@ impl Shared {
     }
 
     /// The spec that an entry records.
-    pub(crate) fn spec(&self, entry: &Entry) -> Job<Arc<CollectionSpec>> {
+    pub(crate) fn spec(&self, entry: &CatalogRow) -> Result<Arc<CollectionSpec>> {
         {
             let known = self.spec.read().unwrap_or_else(PoisonError::into_inner);
             if known.0 == entry.spec {

@@ -1,30 +1,40 @@
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
+use shelfward_adapter::cancel::CancelToken;
+use shelfward_adapter::catalog::merge_fields;
+use shelfward_adapter::error::{Call, Classify as _, invalid, limit};
+use shelfward_adapter::handle::StoreHandle;
+use shelfward_adapter::sync::lock;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
-    Capabilities, CollectionName, CollectionSpec, ErrorKind, Operation, Result, StoreError,
-    async_trait,
+    Capabilities, CollectionName, CollectionSpec, ErrorKind, Operation, Result, async_trait,
 };
 
 use crate::capabilities::capabilities;
 use crate::collection::SqliteCollection;
 use crate::config::SqliteOptions;
-use crate::database::{Call, Database, Stop, held};
-use crate::error::{Job, corrupt};
+use crate::database::Database;
+use crate::error::{self, corrupt};
 use crate::record_mapping;
-use crate::schema::{self, Entry};
+use crate::schema::{self, CatalogRow};
 use crate::shared::Shared;
 use crate::writes::Writing;
 
 /// A store in one file, or in memory. A clone is another handle on the same connections, closed by
 /// itself.
-pub struct SqliteStore {
-    database: Arc<Database>,
-    closed: Arc<AtomicBool>,
+#[derive(Clone)]
+pub struct SqliteStore(StoreHandle<Arc<OpenStore>>);
+
+/// What all handles share.
+pub(crate) struct OpenStore {
+    pub(crate) database: Arc<Database>,
+    /// What the handles of a collection share, by its generation.
+    collections: Mutex<HashMap<i64, Arc<Shared>>>,
+    locks: WriteLocks,
 }
 
 impl SqliteStore {
@@ -35,11 +45,9 @@ impl SqliteStore {
     /// [`ErrorKind::Unsupported`] for one that a newer version wrote, [`ErrorKind::Invalid`] where
     /// there is none and none may be made, and for options that mean nothing. Nothing is written then.
     pub fn open(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self> {
-        refuse(options.problem())?;
-        let waited = options.busy_timeout;
-        Database::open_file(path.as_ref(), options)
-            .map(Self::over)
-            .map_err(|fail| fail.told(Operation::Connect, None, waited))
+        Self::over(options.problem(), options, |options| {
+            Database::open_file(path.as_ref(), options)
+        })
     }
 
     /// An empty store in memory, gone with its last handle.
@@ -55,48 +63,29 @@ impl SqliteStore {
     /// # Errors
     /// Options that it cannot keep to, such as `read_only`, and those of the engine.
     pub fn in_memory_with(options: SqliteOptions) -> Result<Self> {
-        refuse(options.problem_in_memory())?;
-        let waited = options.busy_timeout;
-        Database::in_memory(options)
-            .map(Self::over)
-            .map_err(|fail| fail.told(Operation::Connect, None, waited))
+        Self::over(options.problem_in_memory(), options, Database::in_memory)
     }
 
-    fn over(database: Database) -> Self {
-        Self {
+    fn over(
+        problem: Option<&'static str>,
+        options: SqliteOptions,
+        open: impl FnOnce(SqliteOptions) -> error::Result<Database>,
+    ) -> Result<Self> {
+        let call = Call::new(Operation::Connect);
+        if let Some(problem) = problem {
+            return Err(call.error(invalid(problem)));
+        }
+        let busy_timeout = options.busy_timeout;
+        let database = open(options).map_err(|e| e.into_store_error(call, busy_timeout))?;
+        Ok(Self(StoreHandle::new(Arc::new(OpenStore {
             database: Arc::new(database),
-            closed: Arc::default(),
-        }
+            collections: Mutex::default(),
+            locks: WriteLocks::new(),
+        }))))
     }
 
-    fn refuse_when_closed(&self, operation: Operation) -> Result<()> {
-        if self.closed.load(Ordering::SeqCst) {
-            Err(StoreError::new(operation, closed()))
-        } else {
-            Ok(())
-        }
-    }
-}
-
-fn refuse(problem: Option<&'static str>) -> Result<()> {
-    problem.map_or(Ok(()), |problem| {
-        let kind = ErrorKind::Invalid(problem.to_owned());
-        Err(StoreError::new(Operation::Connect, kind))
-    })
-}
-
-/// Why a call on a handle that was closed is refused.
-pub(crate) fn closed() -> ErrorKind {
-    ErrorKind::Invalid("this handle of the store was closed".to_owned())
-}
-
-impl Clone for SqliteStore {
-    fn clone(&self) -> Self {
-        self.database.handles.fetch_add(1, Ordering::SeqCst);
-        Self {
-            database: self.database.clone(),
-            closed: Arc::default(),
-        }
+    fn open_store(&self, call: Call<'_>) -> Result<&Arc<OpenStore>> {
+        self.0.get().map_err(|kind| call.error(kind))
     }
 }
 
@@ -104,7 +93,7 @@ impl Clone for SqliteStore {
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SqliteStore")
-            .field("options", &self.database.options)
+            .field("options", &self.0.store().database.options)
             .finish_non_exhaustive()
     }
 }
@@ -115,32 +104,27 @@ impl StoreAdapter for SqliteStore {
         "sqlite"
     }
 
-    fn capabilities(&self, _: &CollectionSpec) -> Capabilities {
-        capabilities(self.database.is_a_file())
+    fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
+        capabilities(spec, self.0.store().database.is_a_file())
     }
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
-        self.refuse_when_closed(Operation::Create)?;
-        let call = Call {
-            operation: Operation::Create,
-            collection: Some(&spec.name),
-        };
+        let call = Call::on(Operation::Create, &spec.name);
+        let store = self.open_store(call)?;
         let spec = spec.clone();
-        let job = move |connection: &Connection, stop: &Stop| create(connection, &spec, stop);
-        self.database.write(call, job).await
+        let job =
+            move |connection: &Connection, stop: &CancelToken| create(connection, &spec, stop);
+        store.database.write(call, job).await
     }
 
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
-        self.refuse_when_closed(Operation::Open)?;
-        let call = Call {
-            operation: Operation::Open,
-            collection: Some(name),
-        };
-        let (database, asked) = (self.database.clone(), name.clone());
-        let opened = self.database.read(call, move |reading| {
-            let entry = Entry::read(reading.connection, &asked)?;
+        let call = Call::on(Operation::Open, name);
+        let store = self.open_store(call)?;
+        let (shared, asked) = (store.clone(), name.clone());
+        let opened = store.database.read(call, move |reading| {
+            let entry = CatalogRow::read(reading.connection, &asked)?;
             let generation = entry.as_ref().map(|entry| entry.generation);
-            let mut all = held(&database.shared);
+            let mut all = lock(&shared.collections);
             // Those of the name that were dropped, by whatever process, need no memory any more.
             all.retain(|there, shared| shared.name != asked.as_str() || Some(*there) == generation);
             let Some(entry) = entry else {
@@ -157,27 +141,24 @@ impl StoreAdapter for SqliteStore {
             let spec = shared.spec(&entry)?;
             Ok(Some((shared, spec, entry.generation)))
         });
-        let handle = |(shared, spec, generation)| -> Arc<dyn CollectionAdapter> {
-            Arc::new(SqliteCollection {
-                database: self.database.clone(),
+        let handle = |(shared, spec, generation): (_, Arc<CollectionSpec>, _)| {
+            let collection: Arc<dyn CollectionAdapter> = Arc::new(SqliteCollection {
+                capabilities: capabilities(&spec, store.database.is_a_file()),
+                store: self.0.lease(),
                 shared,
                 spec,
                 generation,
-                capabilities: capabilities(self.database.is_a_file()),
-                store_closed: self.closed.clone(),
-            })
+            });
+            collection
         };
         Ok(opened.await?.map(handle))
     }
 
     async fn list(&self) -> Result<Vec<CollectionName>> {
-        self.refuse_when_closed(Operation::List)?;
-        let call = Call {
-            operation: Operation::List,
-            collection: None,
-        };
-        let names = self.database.read(call, |reading| {
-            let entries = Entry::all(reading.connection)?;
+        let call = Call::new(Operation::List);
+        let store = self.open_store(call)?;
+        let names = store.database.read(call, |reading| {
+            let entries = CatalogRow::all(reading.connection)?;
             let mut names = entries
                 .iter()
                 .map(|entry| CollectionName::new(&entry.name))
@@ -190,14 +171,11 @@ impl StoreAdapter for SqliteStore {
     }
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
-        self.refuse_when_closed(Operation::DropCollection)?;
-        let call = Call {
-            operation: Operation::DropCollection,
-            collection: Some(name),
-        };
+        let call = Call::on(Operation::DropCollection, name);
+        let store = self.open_store(call)?;
         let asked = name.clone();
-        let dropped = self.database.write(call, move |connection, _| {
-            let Some(entry) = Entry::read(connection, &asked)? else {
+        let dropped = store.database.write(call, move |connection, _| {
+            let Some(entry) = CatalogRow::read(connection, &asked)? else {
                 return Ok(None);
             };
             schema::drop_tables(connection, entry.number)?;
@@ -206,88 +184,72 @@ impl StoreAdapter for SqliteStore {
         });
         let dropped = dropped.await?;
         if let Some(generation) = dropped {
-            held(&self.database.shared).remove(&generation);
+            lock(&store.collections).remove(&generation);
         }
         Ok(dropped.is_some())
     }
 
     fn write_locks(&self) -> WriteLocks {
-        self.database.locks.clone()
+        self.0.store().locks.clone()
     }
 
     async fn health(&self) -> Result<()> {
-        self.refuse_when_closed(Operation::Health)?;
-        let call = Call {
-            operation: Operation::Health,
-            collection: None,
-        };
-        let asked = self
-            .database
-            .read(call, |reading| Entry::all(reading.connection).map(drop));
+        let call = Call::new(Operation::Health);
+        let store = self.open_store(call)?;
+        let asked = store.database.read(call, |reading| {
+            CatalogRow::all(reading.connection).map(drop)
+        });
         asked.await
     }
 
     async fn close(&self) -> Result<()> {
-        let was_closed = self.closed.swap(true, Ordering::SeqCst);
-        if was_closed || self.database.handles.fetch_sub(1, Ordering::SeqCst) != 1 {
+        let Some(store) = self.0.close() else {
             return Ok(());
-        }
-        let call = Call {
-            operation: Operation::Close,
-            collection: None,
         };
-        self.database.shut(call).await
+        let released = store.database.release(Call::new(Operation::Close)).await;
+        lock(&store.collections).clear();
+        released
     }
 }
 
 /// What a table holds in columns at most, less those that every table has.
 const MAX_FIELDS: usize = 1_900;
 
-fn create(connection: &Connection, spec: &CollectionSpec, stop: &Stop) -> Job<()> {
-    let Some(entry) = Entry::read(connection, &spec.name)? else {
+fn create(connection: &Connection, spec: &CollectionSpec, stop: &CancelToken) -> error::Result<()> {
+    let Some(entry) = CatalogRow::read(connection, &spec.name)? else {
         check_fields(spec)?;
         spec.check().map_err(ErrorKind::from)?;
         let number = schema::free_number(connection)?;
         let generation = connection.query_row("SELECT random()", [], |row| row.get(0))?;
-        let entry = Entry::new(spec, number, generation)?;
+        let entry = CatalogRow::new(spec, number, generation)?;
         schema::make_tables(connection, spec, number)?;
         return entry.write(connection);
     };
     let existing = entry.read_spec()?;
-    existing.check_serves(spec).map_err(ErrorKind::from)?;
-    let lacking: Vec<_> = existing.lacking(spec).into_iter().cloned().collect();
-    if lacking.is_empty() {
+    let Some(wanted) = merge_fields(&existing, spec)? else {
         return Ok(());
-    }
-    let wanted = existing.clone().with_fields(lacking);
+    };
     check_fields(&wanted)?;
-    wanted.check().map_err(ErrorKind::from)?;
     add_fields(connection, entry, &existing, wanted, stop)
 }
 
-fn check_fields(spec: &CollectionSpec) -> Job<()> {
-    if spec.fields.len() <= MAX_FIELDS {
-        return Ok(());
+fn check_fields(spec: &CollectionSpec) -> error::Result<()> {
+    if spec.fields.len() > MAX_FIELDS {
+        return Err(limit("declared fields", spec.fields.len(), MAX_FIELDS).into());
     }
-    let as_u64 = |n| u64::try_from(n).unwrap_or(u64::MAX);
-    Err(ErrorKind::Limit {
-        what: "declared fields",
-        given: as_u64(spec.fields.len()),
-        max: as_u64(MAX_FIELDS),
-    }
-    .into())
+    Ok(())
 }
 
 /// Writes every row into tables that have the new fields, and drops the old tables.
 fn add_fields(
     connection: &Connection,
-    entry: Entry,
+    entry: CatalogRow,
     existing: &CollectionSpec,
     wanted: CollectionSpec,
-    stop: &Stop,
-) -> Job<()> {
+    stop: &CancelToken,
+) -> error::Result<()> {
     let (old, rows) = (entry.number, entry.row_count);
-    let mut made = Entry {
+    let mut made = CatalogRow {
         number: schema::free_number(connection)?,
         row_count: 0,
         row_sum: 0,
@@ -304,7 +266,7 @@ fn add_fields(
         let mut all = connection.prepare(&format!("SELECT * FROM rows_{old} ORDER BY n"))?;
         let mut all = all.query([])?;
         while let Some(row) = all.next()? {
-            let record = record_mapping::parts(existing, row)?.record();
+            let record = record_mapping::decode_row(existing, row)?.record();
             writing.insert(&record)?;
         }
     }

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, ToSql, params, params_from_iter};
+use shelfward_adapter::cancel::CancelToken;
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
     CollectionSpec, ErrorKind, Filter, Key, Metadata, MetadataPatch, Precondition, Record, Text,
 };
 
-use crate::binds::query;
-use crate::database::Stop;
-use crate::error::{Job, corrupt};
+use crate::error::{Result, corrupt};
 use crate::filter_translation::{Access, condition};
+use crate::params::query;
 use crate::reads::found_wrongly;
 use crate::record_mapping::{self, Encoded, bound, partition_value, written};
-use crate::schema::Entry;
+use crate::schema::CatalogRow;
 
 /// So many keys of what is gone are kept for readers that hold rows in memory; one that is further
 /// behind reads all rows again.
@@ -28,9 +28,9 @@ const MAX_STAMPS: i64 = if cfg!(test) { 150 } else { 10_000 };
 /// One write of a collection. What it changes is recorded by [`Writing::finish`].
 pub(crate) struct Writing<'a> {
     connection: &'a Connection,
-    pub(crate) entry: Entry,
+    pub(crate) entry: CatalogRow,
     spec: Arc<CollectionSpec>,
-    stop: &'a Stop,
+    stop: &'a CancelToken,
     /// The number of this change.
     change: i64,
     changed: bool,
@@ -64,9 +64,9 @@ struct Row {
 impl<'a> Writing<'a> {
     pub(crate) fn of(
         connection: &'a Connection,
-        entry: Entry,
+        entry: CatalogRow,
         spec: Arc<CollectionSpec>,
-        stop: &'a Stop,
+        stop: &'a CancelToken,
     ) -> Self {
         let has_elements = spec.open_fields
             || (spec.fields.iter()).any(|f| crate::schema::column_type(f.kind).is_none());
@@ -84,7 +84,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Writes records, each in the place of what is under its key.
-    pub(crate) fn upsert(&mut self, records: &[Record]) -> Job<()> {
+    pub(crate) fn upsert(&mut self, records: &[Record]) -> Result<()> {
         // In the order of the index, which is several times as fast. Of equal keys the last stays.
         let mut ordered: Vec<&Record> = records.iter().collect();
         ordered.sort_by(|a, b| a.key.cmp(&b.key));
@@ -103,14 +103,14 @@ impl<'a> Writing<'a> {
     }
 
     /// Writes a record whose key is free.
-    pub(crate) fn insert(&mut self, record: &Record) -> Job<()> {
+    pub(crate) fn insert(&mut self, record: &Record) -> Result<()> {
         self.stop.check()?;
         let n = self.entry.next_row;
         self.entry.next_row += 1;
         self.insert_row(n, record)
     }
 
-    fn insert_row(&mut self, n: i64, record: &Record) -> Job<()> {
+    fn insert_row(&mut self, n: i64, record: &Record) -> Result<()> {
         let encoded = Encoded::of(record)?;
         let row = written(&self.spec, n, self.change, record, &encoded)?;
         self.changed = true;
@@ -127,7 +127,7 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    fn find(&self, key: &Key) -> Job<Option<(i64, i64)>> {
+    fn find(&self, key: &Key) -> Result<Option<(i64, i64)>> {
         let mut find = self.connection.prepare_cached(&self.sql.find)?;
         let part = bound(partition_value(key.partition.as_ref()));
         let found = find.query_row(params![part, key.id.as_str()], |row| {
@@ -136,7 +136,7 @@ impl<'a> Writing<'a> {
         Ok(found.optional()?)
     }
 
-    fn drop_row(&mut self, n: i64, crc: i64) -> Job<()> {
+    fn drop_row(&mut self, n: i64, crc: i64) -> Result<()> {
         self.changed = true;
         let mut delete = self.connection.prepare_cached(&self.sql.delete)?;
         if delete.execute([n])? != 1 {
@@ -151,7 +151,7 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    fn record_gone(&mut self, part: &dyn ToSql, id: &str) -> Job<()> {
+    fn record_gone(&mut self, part: &dyn ToSql, id: &str) -> Result<()> {
         let mut gone = self.connection.prepare_cached(&self.sql.gone)?;
         let added = gone.execute(params![self.change, part, id])?;
         self.entry.gone += i64::try_from(added).unwrap_or(0);
@@ -159,7 +159,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Deletes by key; answers how many there were.
-    pub(crate) fn delete(&mut self, keys: &[Key]) -> Job<usize> {
+    pub(crate) fn delete(&mut self, keys: &[Key]) -> Result<usize> {
         let mut deleted = 0;
         for key in keys {
             self.stop.check()?;
@@ -173,15 +173,15 @@ impl<'a> Writing<'a> {
         Ok(deleted)
     }
 
-    fn matching(&self, filter: &Filter) -> Job<Vec<Row>> {
+    fn matching(&self, filter: &Filter) -> Result<Vec<Row>> {
         let number = self.entry.number;
-        let such = condition(filter, &self.spec, number, Access::ByFilter)?;
+        let predicate = condition(filter, &self.spec, number, Access::ByFilter)?;
         let sql = format!(
             "SELECT r.n, r.part, r.id, r.crc, r.meta FROM rows_{number} r WHERE {}",
-            such.sql
+            predicate.text
         );
         let matcher = Matcher::new(filter);
-        query(self.connection, &sql, &such.binds, |mut rows| {
+        query(self.connection, &sql, &predicate.params, |mut rows| {
             let mut matching = Vec::new();
             while let Some(row) = rows.next()? {
                 // Once more by what the row itself holds: what statements read of lists has no checksum.
@@ -203,12 +203,12 @@ impl<'a> Writing<'a> {
     }
 
     /// Deletes what a filter matches; answers how many there were.
-    pub(crate) fn delete_matching(&mut self, filter: &Filter) -> Job<usize> {
+    pub(crate) fn delete_matching(&mut self, filter: &Filter) -> Result<usize> {
         self.replace(filter, &[])
     }
 
     /// Puts records in the place of what a filter matches; answers how many it matched.
-    pub(crate) fn replace(&mut self, filter: &Filter, with: &[Record]) -> Job<usize> {
+    pub(crate) fn replace(&mut self, filter: &Filter, with: &[Record]) -> Result<usize> {
         let rows = self.matching(filter)?;
         let keys = with.iter().map(|record| &record.key);
         let coming: HashSet<(Option<&str>, &str)> = keys
@@ -230,14 +230,14 @@ impl<'a> Writing<'a> {
     }
 
     /// Whether a record, looked for within a filter, is as expected.
-    pub(crate) fn meets(&self, expected: &Precondition, within: &Filter) -> Job<bool> {
+    pub(crate) fn meets(&self, expected: &Precondition, within: &Filter) -> Result<bool> {
         let number = self.entry.number;
         let sql = format!("SELECT * FROM rows_{number} WHERE part = ? AND id = ?");
         let mut statement = self.connection.prepare_cached(&sql)?;
         let part = bound(partition_value(expected.key.partition.as_ref()));
         let mut rows = statement.query(params![part, expected.key.id.as_str()])?;
         let there = match rows.next()? {
-            Some(row) => Some(record_mapping::parts(&self.spec, row)?.metadata),
+            Some(row) => Some(record_mapping::decode_row(&self.spec, row)?.metadata),
             None => None,
         };
         // By what the row holds: there is one row, and no table of lists to trust.
@@ -246,7 +246,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Patches the metadata of what a filter matches; answers how many it matched.
-    pub(crate) fn update(&mut self, filter: &Filter, patch: &MetadataPatch) -> Job<usize> {
+    pub(crate) fn update(&mut self, filter: &Filter, patch: &MetadataPatch) -> Result<usize> {
         for (key, value) in patch.iter() {
             if let Some(value) = value {
                 self.spec.check_value(key, value)?;
@@ -261,7 +261,7 @@ impl<'a> Writing<'a> {
             let there = found
                 .next()?
                 .ok_or_else(|| corrupt("a row is not where its index says"))?;
-            let mut record = record_mapping::parts(&self.spec, there)?.record();
+            let mut record = record_mapping::decode_row(&self.spec, there)?.record();
             drop(found);
             record.metadata = Arc::new(patch.apply(&record.metadata));
             self.drop_row(row.n, row.crc)?;
@@ -271,7 +271,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Deletes everything; answers how much there was.
-    pub(crate) fn delete_all(&mut self) -> Job<usize> {
+    pub(crate) fn delete_all(&mut self) -> Result<usize> {
         let number = self.entry.number;
         let rows = self.entry.row_count;
         let deleted = self
@@ -301,7 +301,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Records what was changed; answers what is recorded of the collection then.
-    pub(crate) fn finish(mut self) -> Job<Entry> {
+    pub(crate) fn finish(mut self) -> Result<CatalogRow> {
         if !self.changed {
             return Ok(self.entry);
         }
@@ -316,7 +316,7 @@ impl<'a> Writing<'a> {
 
     /// Draws the stamp of this change and keeps it, so that rows in memory that are as of this change
     /// know the histories that go on from it.
-    fn stamp(&self) -> Job<i64> {
+    fn stamp(&self) -> Result<i64> {
         let mut forget = self.connection.prepare_cached(&self.sql.forget_stamps)?;
         forget.execute([self.change - MAX_STAMPS])?;
         let mut stamp = self.connection.prepare_cached(&self.sql.stamp)?;
@@ -324,7 +324,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Forgets the older half of what is gone.
-    fn prune(&mut self) -> Job<()> {
+    fn prune(&mut self) -> Result<()> {
         let number = self.entry.number;
         let middle = format!("SELECT change FROM gone_{number} ORDER BY change LIMIT 1 OFFSET ?");
         let up_to: i64 = self
@@ -358,7 +358,7 @@ impl Statements {
 }
 
 /// Refuses a handle whose collection was dropped, or dropped and made anew.
-pub(crate) fn current(entry: Option<Entry>, generation: i64) -> Job<Entry> {
+pub(crate) fn current(entry: Option<CatalogRow>, generation: i64) -> Result<CatalogRow> {
     entry
         .filter(|entry| entry.generation == generation)
         .ok_or_else(|| ErrorKind::StaleHandle.into())

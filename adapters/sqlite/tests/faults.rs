@@ -262,10 +262,10 @@ async fn a_url_says_every_option_and_its_refusals_what_is_right() {
     connect(path).unwrap();
     connect(":memory:").unwrap();
     for (wrong, right) in [
-        ("sync=full", "synchronous"),
+        ("sync=full", "no option sync; there are create"),
         ("synchronous=fast", "full or normal"),
         ("create=maybe", "true or false"),
-        ("readers=-1", "a number"),
+        ("readers=-1", "a whole number"),
         ("readers=1&readers=2", "once"),
         ("readers=0", "between 1 and 1024"),
         ("readers=2000", "between 1 and 1024"),
@@ -277,7 +277,7 @@ async fn a_url_says_every_option_and_its_refusals_what_is_right() {
         ),
         ("", "there are create"),
         ("readers=2&", "there are create"),
-        ("readers", "a number"),
+        ("readers", "a whole number"),
     ] {
         let error = connect(&format!("{path}?{wrong}")).unwrap_err();
         assert!(

@@ -257,6 +257,31 @@ async fn values_come_back_as_they_were_given() {
 }
 
 #[tokio::test]
+async fn closing_the_last_handle_releases_the_file_though_a_clone_was_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("library.db");
+    let sqlite = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+    drop(sqlite.clone());
+    let store = Store::new(sqlite);
+    let collection = store.ensure(&plain()).await.unwrap();
+    collection.upsert(&[bare("1")]).await.unwrap();
+    store.close().await.unwrap();
+    let log = folder.path().join("library.db-wal");
+    assert!(!log.exists(), "the log is still beside the file");
+}
+
+#[tokio::test]
+async fn a_collection_is_served_until_its_own_handle_is_closed() {
+    let first = SqliteStore::in_memory().unwrap();
+    let second = first.clone();
+    let collection = Store::new(second).ensure(&plain()).await.unwrap();
+    // The store handle that opened it was dropped; the collection still holds the store.
+    first.close().await.unwrap();
+    collection.upsert(&[bare("1")]).await.unwrap();
+    assert_eq!(rows(&collection).await, 1);
+}
+
+#[tokio::test]
 async fn a_replace_that_expects_something_else_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("expected.db");

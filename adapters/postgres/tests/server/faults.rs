@@ -23,6 +23,7 @@ tests!(
     a_write_given_up_never_happens,
     a_search_given_up_leaves_its_connection,
     a_pool_of_ones_own_stays_open,
+    closing_the_last_handle_closes_the_connections_though_a_clone_was_dropped,
     a_role_that_is_read_only_by_default,
     a_role_whose_commits_are_not_waited_for,
     a_writer_that_fell_silent_lets_go,
@@ -534,6 +535,26 @@ async fn a_search_given_up_leaves_its_connection(ground: Ground) {
         let _ = tokio::time::timeout(Duration::from_micros(micros), search).await;
         let found = collection.search(&dense(of_tenant("t"), 2)).await.unwrap();
         assert_eq!(found.hits.len(), 2);
+    }
+}
+
+async fn closing_the_last_handle_closes_the_connections_though_a_clone_was_dropped(ground: Ground) {
+    let of_the_store = format!("application_name={}", ground.schema());
+    let adapter = ground.adapter(&of_the_store).await;
+    drop(adapter.clone());
+    let store = shelfward_core::Store::new(adapter);
+    store.ensure(&spec("c")).await.unwrap();
+    let open = format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = '{}'",
+        ground.schema()
+    );
+    assert!(ground.number(&open).await > 0);
+    store.close().await.unwrap();
+    // The server's processes end by themselves.
+    let until = std::time::Instant::now() + Duration::from_secs(10);
+    while ground.number(&open).await > 0 {
+        assert!(std::time::Instant::now() < until, "connections stay open");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 

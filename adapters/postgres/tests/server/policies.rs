@@ -245,10 +245,10 @@ async fn a_read_without_a_scope_is_refused(ground: Ground) {
     // would be held back by nothing: neither is an answer.
     let url = by_role(&ground, "");
     let hidden = Store::new(shelfward_postgres::connect(&url).await.unwrap());
-    let hidden = hidden.open(&name("c")).await.unwrap();
+    let hidden = hidden.open_unscoped(&name("c")).await.unwrap();
     refuse(&hidden, &scope, "row_level_security=true").await;
     let bypassing = ground.store_with("row_level_security=true").await;
-    let bypassing = bypassing.open(&name("c")).await.unwrap();
+    let bypassing = bypassing.open_unscoped(&name("c")).await.unwrap();
     refuse(&bypassing, &scope, "no policy applies").await;
     // Nor does such a role write: it would not see what it replaces.
     let rights = format!(

@@ -1,4 +1,4 @@
-//! The file that a store was opened on, and whether its path still leads there.
+//! The file that a store was opened on, and whether its path still leads to it.
 //!
 //! The engine goes on with the file that it opened, whatever is put in its place. So each call looks.
 
@@ -7,26 +7,26 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use shelfward_core::ErrorKind;
+use shelfward_adapter::error::invalid;
 
-use crate::error::{Fail, Job};
+use crate::error::{Error, Result};
 
-pub(crate) struct Place {
+pub(crate) struct DatabaseFile {
     pub(crate) path: PathBuf,
-    opened: Seen,
+    opened: FileFingerprint,
     /// Read without a log: right only as long as nobody writes.
-    pub(crate) stands_still: bool,
+    pub(crate) is_immutable: bool,
 }
 
 /// A file as it was at one moment.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct FileFingerprint {
     file: (u64, u64),
     length: u64,
     modified: Option<SystemTime>,
 }
 
-impl Seen {
+impl FileFingerprint {
     /// `None` where there is no file, or none that may be looked at.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         let file = std::fs::metadata(path).ok()?;
@@ -52,27 +52,32 @@ fn number_of(_: &Metadata) -> (u64, u64) {
     (0, 0)
 }
 
-impl Place {
+impl DatabaseFile {
     /// The place of a file that was opened just now; `before` is how it was seen before that, if it
     /// was there.
-    pub(crate) fn new(path: PathBuf, before: Option<Seen>, stands_still: bool) -> Job<Self> {
+    pub(crate) fn new(
+        path: PathBuf,
+        before: Option<FileFingerprint>,
+        is_immutable: bool,
+    ) -> Result<Self> {
         let place = Self {
-            opened: before.or_else(|| Seen::at(&path)).ok_or_else(replaced)?,
+            opened: before
+                .or_else(|| FileFingerprint::at(&path))
+                .ok_or_else(replaced)?,
             path,
-            stands_still,
+            is_immutable,
         };
         place.check()?;
         Ok(place)
     }
 
     /// Refuses a file that is not the one that was opened.
-    pub(crate) fn check(&self) -> Job<()> {
-        let now = Seen::at(&self.path).filter(|now| now.file == self.opened.file);
+    pub(crate) fn check(&self) -> Result<()> {
+        let now = FileFingerprint::at(&self.path).filter(|now| now.file == self.opened.file);
         let now = now.ok_or_else(replaced)?;
-        if self.stands_still && (now != self.opened || has_log(&self.path)) {
-            return Err(invalid(
-                "the file is written by others since it was opened; open it again",
-            ));
+        if self.is_immutable && (now != self.opened || has_log(&self.path)) {
+            let text = "the file is written by others since it was opened; open it again";
+            return Err(invalid(text).into());
         }
         Ok(())
     }
@@ -92,13 +97,9 @@ pub(crate) fn has_log(path: &Path) -> bool {
         .any(|end| std::fs::metadata(beside(path, end)).is_ok_and(|log| log.len() > 0))
 }
 
-fn invalid(text: &str) -> Fail {
-    Fail::Kind(ErrorKind::Invalid(text.to_owned()))
-}
-
-fn replaced() -> Fail {
-    invalid(
+fn replaced() -> Error {
+    Error::Kind(invalid(
         "the file was replaced by another or taken away since it was opened; close every handle on it, \
          remove the -wal and -shm that the old one left beside it, and open it again",
-    )
+    ))
 }

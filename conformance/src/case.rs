@@ -4,7 +4,7 @@ use std::pin::Pin;
 use shelfward_core::Capabilities;
 
 use crate::context::{Context, Ground};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 type Run = dyn Fn(Context) -> Pin<Box<dyn Future<Output = Checked> + Send>> + Send + Sync;

@@ -8,8 +8,7 @@ mod cases;
 mod check;
 mod context;
 mod embedder;
-mod estimate;
-pub mod faulty;
+mod fault;
 mod gaps;
 mod harness;
 mod layer;
@@ -25,10 +24,12 @@ mod verdict;
 
 pub use case::{Case, CaseInfo};
 pub use embedder::TableEmbedder;
-pub use estimate::Estimate;
+pub use fault::Fault;
 pub use gaps::{GapsError, KnownGap, KnownGaps};
 pub use harness::{not_run, run_tests};
 pub use layer::{Layer, Layered, in_one_state};
+#[doc(hidden)]
+pub use process::this_process;
 pub use server::{CrashableServer, Server};
 pub use store::StoreUnderTest;
 pub use suite::{DEFAULT_SEED, Selection, Suite};

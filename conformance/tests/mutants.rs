@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt as _};
-use shelfward_conformance::faulty::{Fault, FaultyStore, Kept, RemoteServer};
 use shelfward_conformance::{
     CrashableServer, DEFAULT_SEED, KnownGaps, Selection, Server, StoreUnderTest, Suite, Verdict,
 };
+use shelfward_conformance_faulty::{Fault, FaultyStore, Kept, RemoteServer};
 use shelfward_core::{Result, VectorStore, async_trait};
 use shelfward_memory::MemoryStore;
 

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use shelfward_conformance::TableEmbedder;
-use shelfward_conformance::faulty::{Fault, FaultyStore};
+use shelfward_conformance_faulty::{Fault, FaultyStore};
 use shelfward_core::filter::key;
 use shelfward_core::library::{
     IndexSource, LibraryError, LibrarySpec, Mode, Passage, SearchAnswer, SearchRequest,

@@ -7,7 +7,7 @@ use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
 use crate::check::{counts_deleted, holds, ids, same_ids};
 use crate::context::{Context, key, record, refused};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

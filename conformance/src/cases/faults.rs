@@ -7,7 +7,7 @@ use shelfward_core::{Filter, Include, Leg, MetadataKey, MetadataPatch, Operation
 use crate::case::Case;
 use crate::check::{holds, ids, rows, same_ids};
 use crate::context::{Context, record};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

@@ -7,7 +7,7 @@ use super::fixture::{DECLARED, UNDECLARED, fields, keys, records};
 use crate::case::Case;
 use crate::check::finds;
 use crate::context::Context;
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::oracle;
 use crate::verdict::Checked;
 

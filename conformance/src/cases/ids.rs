@@ -5,7 +5,7 @@ use shelfward_core::{Filter, Include, Leg, Record, Text};
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids};
 use crate::context::{Context, key, refused};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

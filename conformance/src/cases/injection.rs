@@ -8,7 +8,7 @@ use shelfward_core::{
 use crate::case::Case;
 use crate::check::{counts_deleted, finds, holds, ids, rows, same_ids};
 use crate::context::{Context, key};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 const PAYLOADS: [&str; 12] = [

@@ -15,7 +15,7 @@ use crate::case::Case;
 use crate::check::{NOT_FULL, counts_deleted, counts_updated, full, holds, same_ids, same_order};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

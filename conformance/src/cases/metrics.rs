@@ -6,7 +6,7 @@ use shelfward_core::{Capabilities, Filter, Leg, Metric, Record};
 use crate::case::Case;
 use crate::check::{ids, same_order, same_score};
 use crate::context::{Context, key, refused};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::oracle::{Random, score};
 use crate::verdict::{Checked, Finding, Verdict};
 

@@ -7,7 +7,7 @@ use super::fixture::{fields, records};
 use crate::case::Case;
 use crate::check::{holds, same_ids, same_order, scan};
 use crate::context::{Context, key, record};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

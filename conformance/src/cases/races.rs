@@ -13,7 +13,7 @@ use crate::case::Case;
 use crate::check::{holds, rows};
 use crate::context::{Context, record};
 use crate::embedder::TableEmbedder;
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::process::{PASSAGES, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 

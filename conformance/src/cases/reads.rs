@@ -6,7 +6,7 @@ use super::fixture::{DECLARED, keys};
 use crate::case::Case;
 use crate::check::{can_count, counted, holds, rows};
 use crate::context::{Context, key, record, refused};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {

@@ -10,7 +10,7 @@ use super::metrics::{UNDECLARED, declares};
 use crate::case::Case;
 use crate::check::{full, same_score};
 use crate::context::{Context, key};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::oracle::score;
 use crate::verdict::{Checked, Finding, Verdict};
 

@@ -6,7 +6,7 @@ use shelfward_core::{Filter, Leg, Match, NarrowFilter, query_words};
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids};
 use crate::context::{Context, record, refused};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

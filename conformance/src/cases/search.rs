@@ -5,7 +5,7 @@ use shelfward_core::{End, Filter, Leg, Record};
 use crate::case::Case;
 use crate::check::{NOT_FULL, full, holds, ids, same_ids, same_order};
 use crate::context::{Context, key, record, refused};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {

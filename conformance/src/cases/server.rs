@@ -16,7 +16,7 @@ use shelfward_core::{
 use crate::case::{Case, Wanted};
 use crate::check::{holds, ids, same_ids};
 use crate::context::{Context, record};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::proxy::{Mode, Proxy};
 use crate::verdict::{Checked, Finding};
 

@@ -12,7 +12,7 @@ use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
 use crate::check::{counts_updated, holds, ids, same_ids};
 use crate::context::{Context, key, refused, text};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

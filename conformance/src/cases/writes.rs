@@ -8,7 +8,7 @@ use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
 use crate::check::{holds, ids, rows, same_ids, same_order};
 use crate::context::{Context, key, record, refused};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

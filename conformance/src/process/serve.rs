@@ -33,7 +33,7 @@ tokio::task_local! {
 }
 
 /// Which process this is: 0, or the number of a simulated one.
-pub(crate) fn this_process() -> u32 {
+pub fn this_process() -> u32 {
     PROCESS.try_with(|process| *process).unwrap_or(0)
 }
 

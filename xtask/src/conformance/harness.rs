@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
-use shelfward_conformance::Estimate;
 use shelfward_conformance::report::{NotRun, Outcome};
 
 use super::Options;
@@ -65,17 +64,6 @@ pub(super) fn sweep(store: &str) -> Result<bool, String> {
         Some(not) => Err(format!("{store}: not run: {}", not.not_run)),
         None => Ok(status.success()),
     }
-}
-
-/// Where calls are counted before any is sent to a server: it holds nothing and costs nothing.
-const COUNTED_ON: &str = "memory";
-
-/// About how many calls the selected cases send, of whatever store.
-pub(super) fn estimate(options: &Options) -> Result<Estimate, String> {
-    let mut command = test(COUNTED_ON, options);
-    let counted = output(command.env("SHELFWARD_CONFORMANCE_CALLS", "1"))?;
-    let estimate = counted.lines().find_map(|l| serde_json::from_str(l).ok());
-    estimate.ok_or_else(|| format!("the calls could not be counted: {counted}"))
 }
 
 /// Runs the suite on one store, with a bar for whoever watches, and reads its report.

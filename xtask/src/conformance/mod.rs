@@ -46,9 +46,6 @@ pub(crate) struct Options {
     /// Prints the ids of the cases and runs none; with --json, as a list.
     #[arg(long, conflicts_with_all = ["html", "junit", "update_docs"])]
     list: bool,
-    /// Prints how many cases would be run and about how many calls they would send, and sends none.
-    #[arg(long, conflicts_with_all = ["list", "sweep"])]
-    estimate: bool,
     /// Removes everything named `sfwt_…` that crashed runs left on the stores given by --store, of
     /// whatever run, and prints what it was.
     #[arg(
@@ -81,14 +78,6 @@ fn run_all(options: &Options) -> Result<Ended, String> {
     check_files(options)?;
     for store in &stores {
         harness::check_groups(store, options)?;
-    }
-    if options.estimate {
-        let estimate = harness::estimate(options)?;
-        match options.json {
-            Some(_) => write_json(options, &estimate)?,
-            None => show::estimate(&stores, estimate),
-        }
-        return Ok(Ended::Well);
     }
     if options.list {
         let store = stores.first().ok_or("there is no adapter")?;

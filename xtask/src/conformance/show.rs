@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use comfy_table::{Table, presets};
 use shelfward_conformance::report::{Outcome, Report};
-use shelfward_conformance::{Estimate, Verdict};
+use shelfward_conformance::Verdict;
 
 /// Prints the cases as expected by store and group, and every case that is not.
 pub(super) fn table(outcomes: &[Outcome]) {
@@ -78,18 +78,3 @@ fn store(report: &Report) {
 
 /// So many of the things that were left behind are named; the report holds all.
 const NAMED: usize = 5;
-
-/// Round trips that a call may take, in milliseconds: this machine, this network, another continent.
-const ROUND_TRIPS: [u64; 3] = [1, 10, 100];
-
-/// Prints what a run would send.
-pub(super) fn estimate(stores: &[String], estimate: Estimate) {
-    let (cases, calls) = (estimate.cases, estimate.calls);
-    let each = if stores.len() > 1 { ", each" } else { "" };
-    let stores = stores.join(", ");
-    println!("{stores}: {cases} cases send about {calls} calls{each}");
-    for millis in ROUND_TRIPS {
-        let seconds = calls.saturating_mul(millis).div_ceil(1_000);
-        println!("  about {seconds} s where a call takes {millis} ms");
-    }
-}

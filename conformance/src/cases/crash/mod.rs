@@ -20,7 +20,7 @@ use super::races::atomic;
 use super::server::interrupted;
 use crate::case::{Case, Wanted};
 use crate::context::Context;
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::oracle::Random;
 use crate::verdict::{Checked, Finding, Verdict};
 

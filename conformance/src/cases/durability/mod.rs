@@ -12,7 +12,7 @@ use shelfward_core::{Capabilities, Filter, Leg};
 use crate::case::Case;
 use crate::check::{counted, ids, same_ids};
 use crate::context::{Context, key, record};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::process::Stream;
 use crate::verdict::Checked;
 

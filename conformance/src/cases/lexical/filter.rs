@@ -9,7 +9,7 @@ use super::shelf::{
 use crate::case::Case;
 use crate::check::{NOT_FULL, full, ids, same_ids};
 use crate::context::{Context, refused};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

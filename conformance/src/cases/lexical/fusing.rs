@@ -14,7 +14,7 @@ use crate::cases::library::{file, source};
 use crate::check::{full, holds, ids, same_ids, same_order, same_score};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

@@ -8,7 +8,7 @@ use super::shelf::{document, faq, holding, leg, of_kind, org, with_our_words, wi
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids, same_order};
 use crate::context::{Context, refused, text};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

@@ -8,7 +8,7 @@ use super::shelf::{
 use crate::case::Case;
 use crate::check::{ids, same_ids};
 use crate::context::{Context, key};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

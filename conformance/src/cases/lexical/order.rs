@@ -11,7 +11,7 @@ use crate::cases::library::file;
 use crate::check::{ids, same_ids, same_order};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {

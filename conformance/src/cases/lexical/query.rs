@@ -6,7 +6,7 @@ use super::shelf::{any, faq, finds, holding, org, search, with_our_words, with_w
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids};
 use crate::context::Context;
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

@@ -11,7 +11,7 @@ use crate::bm25::{Asked, Partition};
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids, same_score};
 use crate::context::Context;
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::oracle::Random;
 use crate::verdict::{Checked, Finding, Verdict};
 

@@ -5,7 +5,7 @@ use shelfward_core::WordRule;
 use super::shelf::{faq, finds, holding, put, shelf_by_rule, with_our_words};
 use crate::case::Case;
 use crate::context::Context;
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

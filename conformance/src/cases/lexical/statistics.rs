@@ -11,7 +11,7 @@ use super::shelf::{any, document, faq, holding, put, with_bm25, with_words};
 use crate::case::Case;
 use crate::check::{holds, ids, same_order};
 use crate::context::{Context, text};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

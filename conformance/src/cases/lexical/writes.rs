@@ -9,7 +9,7 @@ use super::shelf::{bare, document, faq, finds, leg, of_kind, org, put, shelf, wi
 use crate::case::Case;
 use crate::check::{counts_deleted, ids, same_ids};
 use crate::context::{Context, text};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

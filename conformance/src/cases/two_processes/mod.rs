@@ -14,7 +14,7 @@ use super::races::{judge, state, updates};
 use crate::case::Case;
 use crate::check::{holds, same_ids};
 use crate::context::{Context, record};
-use crate::faulty::Fault;
+use crate::fault::Fault;
 use crate::process::{PASSAGES, Task, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 

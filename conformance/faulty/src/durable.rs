@@ -14,9 +14,9 @@ use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use super::Fault;
 use super::collection::EVERYTHING;
-use super::forgetting::Journal;
-use crate::layer::{Layer, Layered};
-use crate::process::this_process;
+use super::lost_writes::Journal;
+use shelfward_conformance::this_process;
+use shelfward_conformance::{Layer, Layered};
 
 /// Where a store lies. Its fault shows when it is opened again, or from another process.
 pub struct Kept {

@@ -10,8 +10,8 @@ use shelfward_core::{
 };
 
 use super::client::{TURN, Wire};
-use crate::faulty::Fault;
-use crate::layer::Layer;
+use crate::Fault;
+use shelfward_conformance::Layer;
 
 pub(super) struct RemoteCollection {
     pub(super) behind: Arc<dyn Collection>,

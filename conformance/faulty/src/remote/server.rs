@@ -16,7 +16,7 @@ use tokio::sync::{Mutex as Turns, OwnedMutexGuard, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::RemoteStore;
-use crate::faulty::Fault;
+use crate::Fault;
 
 /// A server before a store, on a port of its own, which ends with this.
 pub struct RemoteServer {

@@ -10,9 +10,9 @@ use shelfward_core::{
 };
 
 use super::Fault;
-use super::ghosts::{Change, Ghosts};
-use super::meaning::{matches, misunderstands};
+use super::filter_semantics::{matches, misunderstands};
 use super::records::{but_the_last, patched, rename, round};
+use super::stale_reads::{Change, Ghosts};
 
 /// More than any collection of the suite holds.
 pub(super) const EVERYTHING: usize = 100_000;

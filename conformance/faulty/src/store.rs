@@ -9,7 +9,7 @@ use shelfward_core::{
 
 use super::Fault;
 use super::collection::FaultyCollection;
-use super::ghosts::Ghosts;
+use super::stale_reads::Ghosts;
 
 /// A store with one fault, before one that is whole.
 pub struct FaultyStore {

@@ -15,8 +15,8 @@ use tokio::net::TcpStream;
 
 use super::collection::RemoteCollection;
 use super::server::{Answer, Desk, RECOVERY};
-use crate::faulty::Fault;
-use crate::layer::Layered;
+use crate::Fault;
+use shelfward_conformance::Layered;
 
 /// A client of a [`RemoteServer`](super::RemoteServer). A clone uses the same connections.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use shelfward_core::{CollectionName, CollectionSpec, Filter, Record, Result};
 
 use super::Fault;
-use super::kept::Kept;
+use super::durable::Kept;
 
 /// What was there before it was changed.
 #[derive(Default)]

@@ -11,9 +11,9 @@ use shelfward_core::{
 
 use super::Fault;
 use super::collection::{A_MOMENT, EVERYTHING, FaultyCollection};
-use super::meaning::{matches, misunderstands};
-use super::words::{Shelf, of_words};
-use crate::layer::in_one_state;
+use super::filter_semantics::{matches, misunderstands};
+use super::lexical::{Shelf, of_words};
+use shelfward_conformance::in_one_state;
 
 impl FaultyCollection {
     /// One leg.

@@ -8,7 +8,7 @@ use shelfward_core::{
 };
 
 use super::Fault;
-use super::grammar::{Asked, read};
+use super::query_parsing::{Asked, read};
 
 /// Of how many stored words the fault of cutting prefixes takes notice.
 const A_FEW: usize = 64;

@@ -1,0 +1,24 @@
+//! Stores with one fault each, to show that the suite catches it and what the library does about it.
+//!
+//! A [`FaultyStore`] stands before a store that is whole and breaks one rule. Each [`Fault`] must be
+//! caught by every case that names it.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod collection;
+mod durable;
+mod filter_semantics;
+mod lexical;
+mod lost_writes;
+mod query_parsing;
+mod records;
+mod remote;
+mod search;
+mod stale_reads;
+mod store;
+
+pub use durable::Kept;
+pub use remote::{RemoteServer, RemoteStore};
+pub use shelfward_conformance::Fault;
+pub use store::FaultyStore;

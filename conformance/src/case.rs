@@ -4,7 +4,6 @@ use std::pin::Pin;
 use shelfward_core::Capabilities;
 
 use crate::context::{Context, Ground};
-use crate::fault::Fault;
 use crate::verdict::Checked;
 
 type Run = dyn Fn(Context) -> Pin<Box<dyn Future<Output = Checked> + Send>> + Send + Sync;
@@ -20,10 +19,6 @@ pub struct Case {
 pub struct CaseInfo {
     /// `group/name`.
     pub id: String,
-    /// The faults that this case must catch.
-    pub kills: &'static [Fault],
-    /// Whether the rule is kept by the checked handle alone, so that no store can break it.
-    pub of_the_handle: bool,
     /// Whether a store of these capabilities can do what the case asks. One that cannot must refuse.
     pub needs: fn(&Capabilities) -> bool,
     /// Where the case has nothing to ask of a store, so that it is not run.
@@ -100,8 +95,6 @@ impl Case {
     {
         let info = CaseInfo {
             id: id.into(),
-            kills: &[],
-            of_the_handle: false,
             needs: |_| true,
             applies: Applies::Always,
             reopens: false,
@@ -112,18 +105,6 @@ impl Case {
             info,
             run: Box::new(move |context| Box::pin(run(context))),
         }
-    }
-
-    /// Names the faults that this case must catch.
-    pub(crate) fn kills(mut self, faults: &'static [Fault]) -> Self {
-        self.info.kills = faults;
-        self
-    }
-
-    /// Says that the rule is kept by the checked handle, whatever the store does.
-    pub(crate) fn of_the_handle(mut self) -> Self {
-        self.info.of_the_handle = true;
-        self
     }
 
     /// Says what a store must be capable of; one that is not must refuse.

@@ -8,7 +8,6 @@ mod cases;
 mod check;
 mod context;
 mod embedder;
-mod fault;
 mod gaps;
 mod harness;
 mod layer;
@@ -24,7 +23,6 @@ mod verdict;
 
 pub use case::{Case, CaseInfo};
 pub use embedder::TableEmbedder;
-pub use fault::Fault;
 pub use gaps::{GapsError, KnownGap, KnownGaps};
 pub use harness::{not_run, run_tests};
 pub use layer::{Layer, Layered, in_one_state};

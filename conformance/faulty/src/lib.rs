@@ -8,6 +8,7 @@
 
 mod collection;
 mod durable;
+mod fault;
 mod filter_semantics;
 mod lexical;
 mod lost_writes;
@@ -19,6 +20,6 @@ mod stale_reads;
 mod store;
 
 pub use durable::Kept;
+pub use fault::{Fault, KEPT_BY_THE_HANDLE};
 pub use remote::{RemoteServer, RemoteStore};
-pub use shelfward_conformance::Fault;
 pub use store::FaultyStore;

@@ -7,18 +7,16 @@ use shelfward_core::{Filter, Include, Leg, MetadataKey, MetadataPatch, Operation
 use crate::case::Case;
 use crate::check::{holds, ids, rows, same_ids};
 use crate::context::{Context, record};
-use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("faults/closed-handle", closed).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("faults/health", health).kills(&[Fault::Unhealthy]),
-        Case::new("faults/given-up-search", given_up).kills(&[Fault::OffByOneTopK]),
-        Case::new("faults/claims-are-served", claims).kills(&[Fault::ScanFails]),
-        Case::new("faults/another-handle-sees-writes", another_handle)
-            .kills(&[Fault::LosesLastOfBatch]),
-        Case::new("faults/errors-name-the-operation", errors).of_the_handle(),
+        Case::new("faults/closed-handle", closed),
+        Case::new("faults/health", health),
+        Case::new("faults/given-up-search", given_up),
+        Case::new("faults/claims-are-served", claims),
+        Case::new("faults/another-handle-sees-writes", another_handle),
+        Case::new("faults/errors-name-the-operation", errors),
     ]
 }
 

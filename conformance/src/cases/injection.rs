@@ -8,7 +8,6 @@ use shelfward_core::{
 use crate::case::Case;
 use crate::check::{counts_deleted, finds, holds, ids, rows, same_ids};
 use crate::context::{Context, key};
-use crate::fault::Fault;
 use crate::verdict::Checked;
 
 const PAYLOADS: [&str; 12] = [
@@ -28,22 +27,17 @@ const PAYLOADS: [&str; 12] = [
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("injection/value", value).kills(&[Fault::IgnoresFilter]),
-        Case::new("injection/list-value", list_value).kills(&[Fault::InComparesListAsOne]),
-        Case::new("injection/id", id).kills(&[Fault::DeletesFirstKeyOnly]),
-        Case::new("injection/key-is-kept", key_is_kept).kills(&[Fault::RenamesOddKeys]),
-        Case::new("injection/key", metadata_key)
-            .kills(&[Fault::IgnoresFilter])
-            .only_where(
-                |can| can.open_fields,
-                "its filters use declared fields alone, whose names are checked",
-            ),
-        Case::new("injection/collection-name", name).of_the_handle(),
-        Case::new("injection/query-words", words)
-            .kills(&[Fault::LosesLastOfBatch])
-            .needs(|can| can.lexical.is_some()),
+        Case::new("injection/value", value),
+        Case::new("injection/list-value", list_value),
+        Case::new("injection/id", id),
+        Case::new("injection/key-is-kept", key_is_kept),
+        Case::new("injection/key", metadata_key).only_where(
+            |can| can.open_fields,
+            "its filters use declared fields alone, whose names are checked",
+        ),
+        Case::new("injection/collection-name", name),
+        Case::new("injection/query-words", words).needs(|can| can.lexical.is_some()),
         Case::new("injection/scan-cursor", cursor)
-            .kills(&[Fault::CountsWrong])
             .only_where(|can| can.scan, "it has no scan, so it gives out no cursor"),
     ]
 }

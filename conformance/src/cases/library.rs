@@ -15,57 +15,38 @@ use crate::case::Case;
 use crate::check::{NOT_FULL, counts_deleted, counts_updated, full, holds, same_ids, same_order};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
-use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("library/search", search).kills(&[Fault::InComparesListAsOne]),
-        Case::new("library/replace-whole", replace_whole).kills(&[
-            Fault::LeavesStaleTail,
-            Fault::LosesLastOfBatch,
-            Fault::CountsWrong,
-        ]),
-        Case::new("library/tenants-apart", tenants).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/groups-apart", groups).kills(&[Fault::InComparesListAsOne]),
-        Case::new("library/same-source-id-in-two-tenants", same_id)
-            .kills(&[Fault::DeleteByFilterDoesNothing]),
-        Case::new("library/remove-source", remove_source).kills(&[Fault::CountsWrong]),
-        Case::new("library/remove-tenant", remove_tenant)
-            .kills(&[Fault::DeleteByFilterDoesNothing]),
-        Case::new("library/remove-what-is-not-there", remove_missing)
-            .kills(&[Fault::EqMatchesPrefix]),
-        Case::new("library/re-scope", rescope)
-            .kills(&[Fault::UpdateDoesNothing])
-            .needs(updates),
-        Case::new("library/re-scope-folder-tags-title", refile)
-            .kills(&[Fault::UpdateDoesNothing, Fault::PatchKeepsRemovedKeys])
-            .needs(updates),
-        Case::new("library/kinds", kinds).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/folder", folder).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/folders", folders).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/tags", tags).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/source-ids", source_ids).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/any-of", any_of).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/own-filter", own_filter).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/own-keys-win", own_keys_win).kills(&[Fault::InComparesListAsOne]),
-        Case::new("library/failed-embedding-leaves-the-old", failed_embedding)
-            .kills(&[Fault::InComparesListAsOne]),
-        Case::new("library/empty-source", empty_source).kills(&[Fault::LeavesStaleTail]),
-        Case::new("library/hybrid", hybrid)
-            .kills(&[Fault::FiltersAfterTopK])
-            .only_where(
-                |can| has_lexical(can) && full(can),
-                "it has no lexical leg, or does not promise that a filtered search is full",
-            ),
-        Case::new("library/lexical-embeds-nothing", lexical)
-            .kills(&[Fault::InComparesListAsOne])
-            .needs(has_lexical),
-        Case::new("library/canaries", canaries).kills(&[Fault::InComparesListAsOne]),
-        Case::new("library/full-under-a-scope", full_under_a_scope)
-            .kills(&[Fault::FiltersAfterTopK])
-            .only_where(full, NOT_FULL),
-        Case::new("library/short-answers-say-so", short_answers).kills(&[Fault::ShortAndComplete]),
+        Case::new("library/search", search),
+        Case::new("library/replace-whole", replace_whole),
+        Case::new("library/tenants-apart", tenants),
+        Case::new("library/groups-apart", groups),
+        Case::new("library/same-source-id-in-two-tenants", same_id),
+        Case::new("library/remove-source", remove_source),
+        Case::new("library/remove-tenant", remove_tenant),
+        Case::new("library/remove-what-is-not-there", remove_missing),
+        Case::new("library/re-scope", rescope).needs(updates),
+        Case::new("library/re-scope-folder-tags-title", refile).needs(updates),
+        Case::new("library/kinds", kinds),
+        Case::new("library/folder", folder),
+        Case::new("library/folders", folders),
+        Case::new("library/tags", tags),
+        Case::new("library/source-ids", source_ids),
+        Case::new("library/any-of", any_of),
+        Case::new("library/own-filter", own_filter),
+        Case::new("library/own-keys-win", own_keys_win),
+        Case::new("library/failed-embedding-leaves-the-old", failed_embedding),
+        Case::new("library/empty-source", empty_source),
+        Case::new("library/hybrid", hybrid).only_where(
+            |can| has_lexical(can) && full(can),
+            "it has no lexical leg, or does not promise that a filtered search is full",
+        ),
+        Case::new("library/lexical-embeds-nothing", lexical).needs(has_lexical),
+        Case::new("library/canaries", canaries),
+        Case::new("library/full-under-a-scope", full_under_a_scope).only_where(full, NOT_FULL),
+        Case::new("library/short-answers-say-so", short_answers),
     ]
 }
 

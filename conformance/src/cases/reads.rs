@@ -6,22 +6,19 @@ use super::fixture::{DECLARED, keys};
 use crate::case::Case;
 use crate::check::{can_count, counted, holds, rows};
 use crate::context::{Context, key, record, refused};
-use crate::fault::Fault;
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("reads/present-and-missing", mixed).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("reads/in-the-order-asked", order).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("reads/none", none).kills(&[Fault::FetchSkipsMissing]),
-        Case::new("reads/vector-and-text-when-asked", include).kills(&[Fault::FetchBringsNoVector]),
-        Case::new("reads/within-a-filter", within).kills(&[Fault::IgnoresFilter]),
-        Case::new("reads/beyond-2-53", integers).kills(&[Fault::RoundsIntegers]),
-        Case::new("reads/count", count)
-            .kills(&[Fault::CountsWrong])
-            .only_where(can_count, "it neither counts nor scans"),
-        Case::new("reads/same-key-twice", twice).kills(&[Fault::FetchSkipsMissing]),
-        Case::new("reads/key-with-a-partition", partitioned).of_the_handle(),
+        Case::new("reads/present-and-missing", mixed),
+        Case::new("reads/in-the-order-asked", order),
+        Case::new("reads/none", none),
+        Case::new("reads/vector-and-text-when-asked", include),
+        Case::new("reads/within-a-filter", within),
+        Case::new("reads/beyond-2-53", integers),
+        Case::new("reads/count", count).only_where(can_count, "it neither counts nor scans"),
+        Case::new("reads/same-key-twice", twice),
+        Case::new("reads/key-with-a-partition", partitioned),
     ]
 }
 

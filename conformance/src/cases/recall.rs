@@ -10,7 +10,6 @@ use super::metrics::{UNDECLARED, declares};
 use crate::case::Case;
 use crate::check::{full, same_score};
 use crate::context::{Context, key};
-use crate::fault::Fault;
 use crate::oracle::score;
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -20,24 +19,13 @@ pub(super) fn cases() -> Vec<Case> {
         let id = format!("search/recall-{metric}");
         cases.push(
             Case::new(id, move |context| unfiltered(context, metric))
-                .kills(&[
-                    Fault::MissesNeighbours,
-                    Fault::MissesOneNeighbour,
-                    Fault::ScoresByCode,
-                ])
                 .only_where(declares(metric), UNDECLARED),
         );
     }
     cases.extend([
-        Case::new("search/recall-under-filters", filtered).kills(&[
-            Fault::MissesNeighbours,
-            Fault::MissesOneNeighbour,
-            Fault::IgnoresFilter,
-        ]),
-        Case::new("search/recall-after-changes", changed)
-            .kills(&[Fault::MissesNeighbours, Fault::DeletesFirstKeyOnly]),
-        Case::new("search/ties-at-the-cut", ties_at_the_cut)
-            .kills(&[Fault::OffByOneTopK, Fault::InvertsScores]),
+        Case::new("search/recall-under-filters", filtered),
+        Case::new("search/recall-after-changes", changed),
+        Case::new("search/ties-at-the-cut", ties_at_the_cut),
     ]);
     cases
 }

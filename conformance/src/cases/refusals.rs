@@ -6,25 +6,20 @@ use shelfward_core::{Filter, Leg, Match, NarrowFilter, query_words};
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids};
 use crate::context::{Context, record, refused};
-use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("refusals/undeclared-field", undeclared).of_the_handle(),
-        Case::new("refusals/open-fields-where-there-are-none", open_fields).of_the_handle(),
-        Case::new("refusals/lexical-where-there-is-none", lexical).of_the_handle(),
-        Case::new("refusals/filter-over-the-nodes", nodes).kills(&[Fault::WidensOnOr]),
-        Case::new("refusals/filter-over-the-values", values).of_the_handle(),
-        Case::new("refusals/top-k-over-the-ceiling", top_k).of_the_handle(),
-        Case::new("refusals/page-of-nothing", page).of_the_handle(),
-        Case::new("refusals/replace-with-a-stray-record", stray).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("refusals/malformed-filters", malformed).of_the_handle(),
-        Case::new("refusals/no-condition-is-dropped", no_condition_dropped).kills(&[
-            Fault::IgnoresFilter,
-            Fault::DropsAll,
-            Fault::WidensOnOr,
-        ]),
+        Case::new("refusals/undeclared-field", undeclared),
+        Case::new("refusals/open-fields-where-there-are-none", open_fields),
+        Case::new("refusals/lexical-where-there-is-none", lexical),
+        Case::new("refusals/filter-over-the-nodes", nodes),
+        Case::new("refusals/filter-over-the-values", values),
+        Case::new("refusals/top-k-over-the-ceiling", top_k),
+        Case::new("refusals/page-of-nothing", page),
+        Case::new("refusals/replace-with-a-stray-record", stray),
+        Case::new("refusals/malformed-filters", malformed),
+        Case::new("refusals/no-condition-is-dropped", no_condition_dropped),
     ]
 }
 

@@ -5,30 +5,21 @@ use shelfward_core::{End, Filter, Leg, Record};
 use crate::case::Case;
 use crate::check::{NOT_FULL, full, holds, ids, same_ids, same_order};
 use crate::context::{Context, key, record, refused};
-use crate::fault::Fault;
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("search/empty-collection", empty).kills(&[Fault::LeaksAcrossCollections]),
-        Case::new("search/nearest-first", nearest_first).kills(&[Fault::InvertsScores]),
-        Case::new("search/top-k", top_k).kills(&[Fault::OffByOneTopK]),
-        Case::new("search/top-k-0", top_k_0).of_the_handle(),
-        Case::new("search/top-k-over-what-is-there", over_what_is_there)
-            .kills(&[Fault::OffByOneTopK]),
-        Case::new("search/ties-are-stable", ties).kills(&[Fault::UnstableTies]),
-        Case::new("search/full-under-a-filter", full_under_a_filter)
-            .kills(&[Fault::FiltersAfterTopK, Fault::IgnoresFilter])
-            .only_where(full, NOT_FULL),
-        Case::new("search/one-in-a-thousand", one_in_a_thousand)
-            .kills(&[Fault::FiltersAfterTopK, Fault::IgnoresFilter])
-            .only_where(full, NOT_FULL),
-        Case::new("search/text-and-metadata-come-along", comes_along)
-            .kills(&[Fault::IgnoresFilter]),
-        Case::new("search/query-of-another-width", odd_queries).of_the_handle(),
-        Case::new("search/says-how-it-ended", ended)
-            .kills(&[Fault::NeverSaysHowItEnded])
-            .only_where(full, NOT_FULL),
+        Case::new("search/empty-collection", empty),
+        Case::new("search/nearest-first", nearest_first),
+        Case::new("search/top-k", top_k),
+        Case::new("search/top-k-0", top_k_0),
+        Case::new("search/top-k-over-what-is-there", over_what_is_there),
+        Case::new("search/ties-are-stable", ties),
+        Case::new("search/full-under-a-filter", full_under_a_filter).only_where(full, NOT_FULL),
+        Case::new("search/one-in-a-thousand", one_in_a_thousand).only_where(full, NOT_FULL),
+        Case::new("search/text-and-metadata-come-along", comes_along),
+        Case::new("search/query-of-another-width", odd_queries),
+        Case::new("search/says-how-it-ended", ended).only_where(full, NOT_FULL),
     ]
 }
 

@@ -16,50 +16,33 @@ use shelfward_core::{
 use crate::case::{Case, Wanted};
 use crate::check::{holds, ids, same_ids};
 use crate::context::{Context, record};
-use crate::fault::Fault;
 use crate::proxy::{Mode, Proxy};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     let of_a_server = [
-        Case::new("faults/server-gone", gone).kills(&[Fault::CallsGoneAFailure]),
-        Case::new("faults/server-comes-back", comes_back).kills(&[Fault::NeverReconnects]),
-        Case::new("faults/opened-without-its-server", opened_without)
-            .kills(&[Fault::CallsGoneAFailure, Fault::WaitsForever]),
-        Case::new("faults/server-gone-during-a-search", gone_during_a_search)
-            .kills(&[Fault::CallsGoneAFailure, Fault::NeverReconnects]),
-        Case::new("faults/server-gone-during-a-replace", gone_during_a_replace)
-            .kills(&[
-                Fault::TearsReplaceOverTheWire,
-                Fault::CallsLostWritesDone,
-                Fault::CallsGoneAFailure,
-            ])
-            .only_where(
-                atomic,
-                "its replace is not atomic, so one that is cut may leave part of it",
-            ),
-        Case::new("faults/client-cut-off-holds-nobody", holds_nobody)
-            .kills(&[Fault::KeepsLockOfTheCutOff])
-            .only_where(
-                ordered,
-                "its replace is not atomic, or it does not order the writers of other processes",
-            ),
-        Case::new("faults/client-fallen-silent-lets-go", lets_go)
-            .kills(&[Fault::KeepsLockOfTheSilent])
-            .only_where(
-                ordered,
-                "its replace is not atomic, or it does not order the writers of other processes",
-            ),
-        Case::new("faults/server-does-not-answer", silent).kills(&[Fault::WaitsForever]),
-        Case::new("faults/late-answer-is-nobodys", late_answers).kills(&[Fault::TakesLateAnswers]),
-        Case::new("faults/slow-server", slow).kills(&[Fault::ReadsPartOfAnAnswer]),
+        Case::new("faults/server-gone", gone),
+        Case::new("faults/server-comes-back", comes_back),
+        Case::new("faults/opened-without-its-server", opened_without),
+        Case::new("faults/server-gone-during-a-search", gone_during_a_search),
+        Case::new("faults/server-gone-during-a-replace", gone_during_a_replace).only_where(
+            atomic,
+            "its replace is not atomic, so one that is cut may leave part of it",
+        ),
+        Case::new("faults/client-cut-off-holds-nobody", holds_nobody).only_where(
+            ordered,
+            "its replace is not atomic, or it does not order the writers of other processes",
+        ),
+        Case::new("faults/client-fallen-silent-lets-go", lets_go).only_where(
+            ordered,
+            "its replace is not atomic, or it does not order the writers of other processes",
+        ),
+        Case::new("faults/server-does-not-answer", silent),
+        Case::new("faults/late-answer-is-nobodys", late_answers),
+        Case::new("faults/slow-server", slow),
     ];
     let mut cases: Vec<Case> = of_a_server.map(|case| case.server(Wanted::Address)).into();
-    cases.push(
-        Case::new("faults/wrong-credentials", wrong_credentials)
-            .kills(&[Fault::ShowsTheSecret, Fault::CallsDenialAFailure])
-            .server(Wanted::Denial),
-    );
+    cases.push(Case::new("faults/wrong-credentials", wrong_credentials).server(Wanted::Denial));
     cases
 }
 

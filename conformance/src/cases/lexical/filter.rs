@@ -9,35 +9,30 @@ use super::shelf::{
 use crate::case::Case;
 use crate::check::{NOT_FULL, full, ids, same_ids};
 use crate::context::{Context, refused};
-use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = [
-        Case::new("lexical/filter", filter).kills(&[Fault::FiltersDenseOnly, Fault::IgnoresFilter]),
-        Case::new("lexical/filter-that-nothing-passes", nothing_passes)
-            .kills(&[Fault::FiltersDenseOnly, Fault::IgnoresFilter]),
-        Case::new("lexical/filter-on-a-list", on_a_list)
-            .kills(&[Fault::FiltersDenseOnly, Fault::InComparesListAsOne]),
+        Case::new("lexical/filter", filter),
+        Case::new("lexical/filter-that-nothing-passes", nothing_passes),
+        Case::new("lexical/filter-on-a-list", on_a_list),
         Case::new(
             "lexical/partition-pinned-in-other-words",
             pinned_in_other_words,
-        )
-        .kills(&[Fault::LosesLastOfBatch]),
-        Case::new("lexical/tenants-apart", tenants_apart).kills(&[Fault::LosesLastOfBatch]),
+        ),
+        Case::new("lexical/tenants-apart", tenants_apart),
     ]
     .map(with_our_words)
     .into();
     cases.push(
-        with_words(
-            Case::new("lexical/full-under-a-filter", full_under_a_filter)
-                .kills(&[Fault::FiltersDenseOnly, Fault::FiltersAfterTopK]),
-        )
+        with_words(Case::new(
+            "lexical/full-under-a-filter",
+            full_under_a_filter,
+        ))
         .only_where(|can| can.lexical.is_none() || full(can), NOT_FULL),
     );
     cases.push(
         Case::new("lexical/partition-must-be-pinned", unpinned)
-            .of_the_handle()
             .only_where(|can| can.lexical.is_some(), "it has no lexical leg"),
     );
     cases

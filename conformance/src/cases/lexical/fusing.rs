@@ -14,59 +14,36 @@ use crate::cases::library::{file, source};
 use crate::check::{full, holds, ids, same_ids, same_order, same_score};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
-use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        with_bm25(Case::new("lexical/fused-by-weight", by_weight).kills(&[
-            Fault::SwapsLegs,
-            Fault::FusesLegs,
-            Fault::FlatLexicalScores,
-        ])),
-        with_bm25(
-            Case::new("lexical/fused-evenly-in-the-library", evenly).kills(&[
-                Fault::SwapsLegs,
-                Fault::FusesLegs,
-                Fault::LosesTermFrequency,
-            ]),
-        ),
-        with_two_legs(
-            Case::new("lexical/hybrid-finds-what-one-leg-finds", one_leg)
-                .kills(&[Fault::FusesLegs]),
-        ),
-        with_two_legs(
-            Case::new(
-                "lexical/hybrid-with-an-empty-leg-is-the-dense-order",
-                empty_leg,
-            )
-            .kills(&[Fault::SwapsLegs, Fault::FusesLegs]),
-        ),
-        with_words(
-            Case::new("lexical/hybrid-without-words-is-dense", without_words)
-                .kills(&[Fault::InvertsScores]),
-        ),
-        with_two_legs(Case::new("lexical/hidden-hits-take-no-rank", no_rank).of_the_handle()),
-        with_our_words(
-            Case::new("lexical/hybrid-after-a-removal", after_removal).kills(&[
-                Fault::ForgetsLexicalOnDelete,
-                Fault::DeleteByFilterDoesNothing,
-            ]),
-        ),
-        with_our_words(
-            Case::new("lexical/hybrid-after-a-replace", after_replace)
-                .kills(&[Fault::ForgetsLexicalOnDelete, Fault::LeavesStaleTail]),
-        ),
-        with_our_words(
-            Case::new("lexical/hybrid-after-a-narrowing", after_narrowing)
-                .kills(&[Fault::UpdateForgetsWords, Fault::UpdateDoesNothing]),
-        )
+        with_bm25(Case::new("lexical/fused-by-weight", by_weight)),
+        with_bm25(Case::new("lexical/fused-evenly-in-the-library", evenly)),
+        with_two_legs(Case::new(
+            "lexical/hybrid-finds-what-one-leg-finds",
+            one_leg,
+        )),
+        with_two_legs(Case::new(
+            "lexical/hybrid-with-an-empty-leg-is-the-dense-order",
+            empty_leg,
+        )),
+        with_words(Case::new(
+            "lexical/hybrid-without-words-is-dense",
+            without_words,
+        )),
+        with_two_legs(Case::new("lexical/hidden-hits-take-no-rank", no_rank)),
+        with_our_words(Case::new("lexical/hybrid-after-a-removal", after_removal)),
+        with_our_words(Case::new("lexical/hybrid-after-a-replace", after_replace)),
+        with_our_words(Case::new(
+            "lexical/hybrid-after-a-narrowing",
+            after_narrowing,
+        ))
         .needs(|can| can.lexical.is_some() && can.update_metadata.is_some()),
         Case::new(
             "lexical/hybrid-without-a-lexical-leg-is-dense",
             without_a_leg,
         )
-        .of_the_handle()
         .only_where(|can| can.lexical.is_none(), "it has a lexical leg"),
     ]
 }

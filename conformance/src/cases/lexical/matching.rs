@@ -8,25 +8,20 @@ use super::shelf::{
 use crate::case::Case;
 use crate::check::{ids, same_ids};
 use crate::context::{Context, key};
-use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     [
-        Case::new("lexical/any-word", any_word)
-            .kills(&[Fault::FiltersDenseOnly, Fault::AnyMeansAll]),
-        Case::new("lexical/all-words", all_words)
-            .kills(&[Fault::FiltersDenseOnly, Fault::AllMeansAny]),
-        Case::new("lexical/all-of-a-repeated-word", all_of_repeated).kills(&[Fault::AllMeansAny]),
-        Case::new("lexical/no-words", no_words).of_the_handle(),
-        Case::new("lexical/no-text-no-match", no_text)
-            .kills(&[Fault::LosesLastOfBatch, Fault::CountsBareRecords]),
-        Case::new("lexical/case", case).kills(&[Fault::KeepsCaseOfWords]),
-        Case::new("lexical/whole-words", whole_words).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("lexical/long-words", long_words).kills(&[Fault::LosesLongWords]),
-        Case::new("lexical/many-words", many_words).kills(&[Fault::AnyMeansAll]),
-        Case::new("lexical/without-partitions", without_partitions)
-            .kills(&[Fault::LosesLastOfBatch]),
+        Case::new("lexical/any-word", any_word),
+        Case::new("lexical/all-words", all_words),
+        Case::new("lexical/all-of-a-repeated-word", all_of_repeated),
+        Case::new("lexical/no-words", no_words),
+        Case::new("lexical/no-text-no-match", no_text),
+        Case::new("lexical/case", case),
+        Case::new("lexical/whole-words", whole_words),
+        Case::new("lexical/long-words", long_words),
+        Case::new("lexical/many-words", many_words),
+        Case::new("lexical/without-partitions", without_partitions),
     ]
     .map(with_our_words)
     .into()

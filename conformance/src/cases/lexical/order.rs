@@ -11,30 +11,20 @@ use crate::cases::library::file;
 use crate::check::{ids, same_ids, same_order};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
-use crate::fault::Fault;
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        with_words(
-            Case::new("lexical/scores-fall", scores_fall).kills(&[Fault::LexicalOutOfOrder]),
-        ),
-        with_bm25(Case::new("lexical/rare-words-weigh-more", rare).kills(&[
-            Fault::FlatLexicalScores,
-            Fault::LexicalOutOfOrder,
-            Fault::CutsIdfAtZero,
-        ])),
-        with_bm25(
-            Case::new("lexical/short-texts-weigh-more", short)
-                .kills(&[Fault::FlatLexicalScores, Fault::LexicalOutOfOrder]),
-        ),
-        with_words(Case::new("lexical/tie-of-equal-texts", ties).kills(&[Fault::UnstableTies])),
-        with_words(Case::new("lexical/top-k", top_k).kills(&[Fault::OffByOneTopK])),
-        with_bm25(
-            Case::new("lexical/top-k-keeps-the-best", best)
-                .kills(&[Fault::LexicalOutOfOrder, Fault::OffByOneTopK]),
-        ),
-        with_words(Case::new("lexical/ties-by-source-and-number", in_the_library).of_the_handle()),
+        with_words(Case::new("lexical/scores-fall", scores_fall)),
+        with_bm25(Case::new("lexical/rare-words-weigh-more", rare)),
+        with_bm25(Case::new("lexical/short-texts-weigh-more", short)),
+        with_words(Case::new("lexical/tie-of-equal-texts", ties)),
+        with_words(Case::new("lexical/top-k", top_k)),
+        with_bm25(Case::new("lexical/top-k-keeps-the-best", best)),
+        with_words(Case::new(
+            "lexical/ties-by-source-and-number",
+            in_the_library,
+        )),
     ]
 }
 

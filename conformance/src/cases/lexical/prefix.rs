@@ -10,28 +10,23 @@ use super::shelf::{
 use crate::case::Case;
 use crate::check::{ids, same_ids};
 use crate::context::{Context, refused};
-use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = [
-        Case::new("lexical/prefix", prefix).kills(&[Fault::OffByOneTopK]),
-        Case::new("lexical/prefix-of-every-word", of_every_word).kills(&[Fault::AllMeansAny]),
-        Case::new("lexical/prefix-of-one-letter", one_letter)
-            .kills(&[Fault::OffByOneTopK, Fault::ExpandsOneLetter]),
-        Case::new("lexical/prefix-of-too-many-words", too_many)
-            .kills(&[Fault::LosesLastOfBatch, Fault::CutsPrefixes]),
-        Case::new("lexical/prefix-of-as-many-as-allowed", as_many_as_allowed)
-            .kills(&[Fault::CutsPrefixes]),
-        Case::new("lexical/prefix-under-a-filter", under_a_filter)
-            .kills(&[Fault::FiltersDenseOnly, Fault::IgnoresFilter]),
+        Case::new("lexical/prefix", prefix),
+        Case::new("lexical/prefix-of-every-word", of_every_word),
+        Case::new("lexical/prefix-of-one-letter", one_letter),
+        Case::new("lexical/prefix-of-too-many-words", too_many),
+        Case::new("lexical/prefix-of-as-many-as-allowed", as_many_as_allowed),
+        Case::new("lexical/prefix-under-a-filter", under_a_filter),
     ]
     .map(with_prefixes)
     .into();
-    cases.push(with_bm25_and_prefixes(
-        Case::new("lexical/prefix-counts-by-the-best-word", best_word)
-            .kills(&[Fault::SumsPrefixes]),
-    ));
+    cases.push(with_bm25_and_prefixes(Case::new(
+        "lexical/prefix-counts-by-the-best-word",
+        best_word,
+    )));
     cases
 }
 

@@ -6,23 +6,20 @@ use super::shelf::{any, faq, finds, holding, org, search, with_our_words, with_w
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids};
 use crate::context::Context;
-use crate::fault::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = [
-        Case::new("lexical/operators-are-words", operators)
-            .kills(&[Fault::AnyMeansAll, Fault::ParsesWords]),
-        Case::new("lexical/punctuation-parts-words", punctuation).kills(&[Fault::SplitsAtSpaces]),
-        Case::new("lexical/words-that-are-operators-elsewhere", operator_words)
-            .kills(&[Fault::ParsesWords]),
+        Case::new("lexical/operators-are-words", operators),
+        Case::new("lexical/punctuation-parts-words", punctuation),
+        Case::new("lexical/words-that-are-operators-elsewhere", operator_words),
     ]
     .map(with_our_words)
     .into();
-    cases.push(with_words(
-        Case::new("lexical/what-is-no-word-finds-nothing", no_words_at_all)
-            .kills(&[Fault::ParsesWords]),
-    ));
+    cases.push(with_words(Case::new(
+        "lexical/what-is-no-word-finds-nothing",
+        no_words_at_all,
+    )));
     cases
 }
 

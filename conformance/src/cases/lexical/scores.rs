@@ -11,50 +11,23 @@ use crate::bm25::{Asked, Partition};
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids, same_score};
 use crate::context::Context;
-use crate::fault::Fault;
 use crate::oracle::Random;
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
     [
-        Case::new("lexical/bm25-by-known-values", known).kills(&[
-            Fault::FlatLexicalScores,
-            Fault::NegativeIdf,
-            Fault::CutsIdfAtZero,
-        ]),
-        Case::new("lexical/bm25-by-the-formula", by_the_formula).kills(&[
-            Fault::FlatLexicalScores,
-            Fault::OtherConstants,
-            Fault::LosesTermFrequency,
-            Fault::NegativeIdf,
-        ]),
-        Case::new("lexical/bm25-random", random).kills(&[
-            Fault::OtherConstants,
-            Fault::LosesTermFrequency,
-            Fault::StatisticsOfTheFiltered,
-            Fault::RepeatedWordsCountOnce,
-            Fault::LeavesOutEmptyTexts,
-            Fault::CountsBareRecords,
-            Fault::NegativeIdf,
-            Fault::CutsIdfAtZero,
-            Fault::SumsPrefixes,
-            Fault::AllMeansAny,
-            Fault::AnyMeansAll,
-        ]),
-        Case::new("lexical/repeated-words-add", repeated).kills(&[Fault::RepeatedWordsCountOnce]),
+        Case::new("lexical/bm25-by-known-values", known),
+        Case::new("lexical/bm25-by-the-formula", by_the_formula),
+        Case::new("lexical/bm25-random", random),
+        Case::new("lexical/repeated-words-add", repeated),
         Case::new(
             "lexical/scores-do-not-depend-on-the-filter",
             whatever_the_filter,
-        )
-        .kills(&[Fault::StatisticsOfTheFiltered]),
-        Case::new("lexical/scores-do-not-depend-on-top-k", whatever_the_top_k)
-            .kills(&[Fault::FlatLexicalScores]),
-        Case::new("lexical/texts-without-words-count", empty_texts)
-            .kills(&[Fault::LeavesOutEmptyTexts]),
-        Case::new("lexical/records-without-text-do-not-count", bare_records)
-            .kills(&[Fault::CountsBareRecords]),
-        Case::new("lexical/all-scores-as-any", all_as_any)
-            .kills(&[Fault::AllMeansAny, Fault::FlatLexicalScores]),
+        ),
+        Case::new("lexical/scores-do-not-depend-on-top-k", whatever_the_top_k),
+        Case::new("lexical/texts-without-words-count", empty_texts),
+        Case::new("lexical/records-without-text-do-not-count", bare_records),
+        Case::new("lexical/all-scores-as-any", all_as_any),
     ]
     .map(with_bm25)
     .into()

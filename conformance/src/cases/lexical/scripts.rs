@@ -5,17 +5,15 @@ use shelfward_core::WordRule;
 use super::shelf::{faq, finds, holding, put, shelf_by_rule, with_our_words};
 use crate::case::Case;
 use crate::context::Context;
-use crate::fault::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     [
-        Case::new("lexical/scripts", scripts)
-            .kills(&[Fault::LosesLastOfBatch, Fault::KeepsCaseOfWords]),
-        Case::new("lexical/unspaced-runs-are-one-word", runs).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("lexical/pairs-of-unspaced-letters", pairs).kills(&[Fault::CutsWordsByOneRule]),
-        Case::new("lexical/rule-of-the-collection", seed).kills(&[Fault::CutsWordsByOneRule]),
-        Case::new("lexical/long-text", long_text).kills(&[Fault::LosesLastOfBatch]),
+        Case::new("lexical/scripts", scripts),
+        Case::new("lexical/unspaced-runs-are-one-word", runs),
+        Case::new("lexical/pairs-of-unspaced-letters", pairs),
+        Case::new("lexical/rule-of-the-collection", seed),
+        Case::new("lexical/long-text", long_text),
     ]
     .map(with_our_words)
     .into()

@@ -14,7 +14,6 @@ use super::races::{judge, state, updates};
 use crate::case::Case;
 use crate::check::{holds, same_ids};
 use crate::context::{Context, record};
-use crate::fault::Fault;
 use crate::process::{PASSAGES, Task, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -33,28 +32,24 @@ pub(super) fn cases() -> Vec<Case> {
         let id = format!("races/{name}-two-processes");
         let case = Case::new(id, move |context| pair(context, one, other));
         let case = match (one, other) {
-            (Write::Replace(_), Write::Replace(_)) => case.kills(&[Fault::TearsWrites]),
+            (Write::Replace(_), Write::Replace(_)) => case,
             (Write::Replace(_), Write::Narrow) => {
                 // Torn writes meet only by chance here; replace beside replace catches them always.
-                case.kills(&[Fault::UpdateDoesNothing])
+                case
             }
-            (Write::Narrow, Write::Narrow) => case.kills(&[Fault::UpdateDoesNothing]),
-            _ => case.kills(&[Fault::DeleteByFilterDoesNothing]),
+            (Write::Narrow, Write::Narrow) => case,
+            _ => case,
         };
         let narrows = one == Write::Narrow || other == Write::Narrow;
         cases.push(if narrows { case.needs(updates) } else { case });
     }
     cases.extend([
-        Case::new("races/narrowing-is-in-force-two-processes", narrowing)
-            .kills(&[Fault::UpdateDoesNothing, Fault::CachesAnswers])
-            .needs(updates),
-        Case::new("races/writes-are-seen-by-another-process", seen)
-            .kills(&[Fault::CachesAnswers, Fault::LosesLastOfBatch]),
+        Case::new("races/narrowing-is-in-force-two-processes", narrowing).needs(updates),
+        Case::new("races/writes-are-seen-by-another-process", seen),
         Case::new(
             "races/indexing-gives-way-to-another-process",
             giving_way::gives_way,
         )
-        .kills(&[Fault::UpdateDoesNothing])
         .needs(updates),
     ]);
     let of_all = |can: &Capabilities| can.writers == Writers::AllProcesses;
@@ -70,7 +65,6 @@ pub(super) fn cases() -> Vec<Case> {
             "races/replace-looks-at-what-it-expects",
             giving_way::expects,
         )
-        .kills(&[Fault::IgnoresExpected])
         .only_where(
             |can| can.writers == Writers::AllProcesses && can.replace == Replace::Atomic,
             "it does not order writers of other processes, or its replace is not atomic",
@@ -82,7 +76,6 @@ pub(super) fn cases() -> Vec<Case> {
             "races/replace-does-not-undo-a-narrowing-two-processes",
             giving_way::in_between,
         )
-        .kills(&[Fault::IgnoresExpected])
         .needs(updates)
         .only_where(
             |can| can.writers == Writers::AllProcesses && can.replace == Replace::Atomic,
@@ -92,7 +85,6 @@ pub(super) fn cases() -> Vec<Case> {
     );
     cases.push(
         Case::new("races/another-process-is-refused", exclusive::refused)
-            .kills(&[Fault::LetsAnotherProcessIn])
             .only_where(
                 |can| can.writers == Writers::OneProcess,
                 "it orders writers of all processes, and lets them in",
@@ -104,7 +96,6 @@ pub(super) fn cases() -> Vec<Case> {
             "races/a-killed-process-locks-nobody-out",
             exclusive::lock_of_the_dead,
         )
-        .kills(&[Fault::KeepsLockOfTheDead])
         .second_process(),
     );
     cases

@@ -46,7 +46,8 @@ impl Selection {
         self
     }
 
-    pub(crate) fn takes(&self, case: &Case) -> bool {
+    /// Whether it takes a case.
+    pub fn takes(&self, case: &Case) -> bool {
         let info = case.info();
         let group = self.groups.is_empty() || self.groups.iter().any(|group| group == info.group());
         group

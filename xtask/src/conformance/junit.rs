@@ -1,8 +1,8 @@
-use super::{NotRun, Outcome, Report};
+use shelfward_conformance::report::{NotRun, Outcome, Report};
 
 /// The reports as JUnit XML: one suite for each store, one case for each case; a case that did not
 /// find what was expected is a failure. A store that was not run is one skipped case.
-pub fn junit(outcomes: &[Outcome]) -> String {
+pub(super) fn junit(outcomes: &[Outcome]) -> String {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     for outcome in outcomes {
         xml += &match outcome {

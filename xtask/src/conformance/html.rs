@@ -1,9 +1,9 @@
 use super::junit::escaped;
-use super::{Outcome, Report};
+use shelfward_conformance::report::{Outcome, Report};
 
 /// The reports as one page that needs no network: a matrix of stores and groups, and under it the
 /// cases of each store. A store that was not run is a row that says why.
-pub fn html(outcomes: &[Outcome]) -> String {
+pub(super) fn html(outcomes: &[Outcome]) -> String {
     let reports = || outcomes.iter().filter_map(Outcome::ran);
     let mut groups: Vec<&str> = reports().flat_map(Report::groups).collect();
     groups.sort_unstable();

@@ -1,10 +1,5 @@
 //! What a run found, as data.
 
-mod html;
-mod junit;
-mod markdown;
-mod page;
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -12,10 +7,6 @@ use shelfward_core::Capabilities;
 
 use crate::suite::Suite;
 use crate::verdict::Verdict;
-
-pub use html::html;
-pub use junit::junit;
-pub use markdown::{StoresPage, stores_markdown};
 
 /// The version of the report's shape.
 pub const SCHEMA: u32 = 1;

@@ -1,17 +1,16 @@
 //! Comparing what was got with what was expected.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use shelfward_core::capabilities::{Counting, Full};
 use shelfward_core::{
-    Capabilities, Collection, Count, Filter, Found, Include, Key, Leg, StoredRecord,
+    Capabilities, Collection, Count, Filter, Include, Key, Leg, LegResult, StoredRecord,
 };
 
 use crate::verdict::{Checked, Finding, Verdict};
 
 /// The ids of hits, in order.
-pub(crate) fn ids(found: &Found) -> Vec<String> {
+pub(crate) fn ids(found: &LegResult) -> Vec<String> {
     found
         .hits
         .iter()
@@ -98,7 +97,7 @@ pub(crate) const NOT_FULL: &str = "it does not promise that a filtered search is
 /// So many records that a filter matches, by the store's count, where it has one.
 pub(crate) async fn counted(
     what: &str,
-    collection: &dyn Collection,
+    collection: &Collection,
     filter: &Filter,
     expected: u64,
 ) -> Checked {
@@ -117,7 +116,7 @@ pub(crate) async fn counted(
 }
 
 /// So many records in all. A store that does not count exactly is searched for everything.
-pub(crate) async fn rows(what: &str, collection: &dyn Collection, expected: u64) -> Checked {
+pub(crate) async fn rows(what: &str, collection: &Collection, expected: u64) -> Checked {
     let everything = Filter::everything();
     counted(what, collection, &everything, expected).await?;
     let can = collection.capabilities();
@@ -161,7 +160,7 @@ pub(crate) fn same_score(what: &str, got: f64, expected: f64) -> Checked {
 }
 
 /// Everything that a filter matches, by a scan in pages of three.
-pub(crate) async fn scan_ids(collection: &dyn Collection, filter: &Filter) -> Checked<Vec<String>> {
+pub(crate) async fn scan_ids(collection: &Collection, filter: &Filter) -> Checked<Vec<String>> {
     Ok(scan(collection, filter, 3)
         .await?
         .iter()
@@ -171,7 +170,7 @@ pub(crate) async fn scan_ids(collection: &dyn Collection, filter: &Filter) -> Ch
 
 /// Everything that a filter matches, by a scan.
 pub(crate) async fn scan(
-    collection: &dyn Collection,
+    collection: &Collection,
     filter: &Filter,
     page: usize,
 ) -> Checked<Vec<StoredRecord>> {
@@ -193,7 +192,7 @@ pub(crate) async fn scan(
 /// A filter against the ids that it must find, by every way of reading that the store has: search,
 /// fetch, scan and count.
 pub(crate) async fn finds<S: AsRef<str>>(
-    collection: &Arc<dyn Collection>,
+    collection: &Collection,
     all: &[Key],
     filter: Filter,
     expected: &[S],
@@ -209,10 +208,10 @@ pub(crate) async fn finds<S: AsRef<str>>(
     same_ids("fetch", &fetched, expected)?;
     let can = collection.capabilities();
     if can.scan {
-        same_ids("scan", &scan_ids(&**collection, &filter).await?, expected)?;
+        same_ids("scan", &scan_ids(&*collection, &filter).await?, expected)?;
     }
     let expected = u64::try_from(expected.len()).unwrap_or(u64::MAX);
-    counted("count", &**collection, &filter, expected).await
+    counted("count", &*collection, &filter, expected).await
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::{
     Collection, CollectionName, CollectionSpec, ErrorKind, Key, Metadata, Metric, Record, Result,
-    Store, StoreError, Text, VectorStore,
+    Store, StoreError, Text,
 };
 use tokio::sync::OnceCell;
 
@@ -25,12 +26,12 @@ pub(crate) struct Context(Arc<Run>);
 
 struct Run {
     store: Arc<dyn StoreUnderTest>,
-    adapter: OnceCell<Arc<dyn VectorStore>>,
+    adapter: OnceCell<Arc<dyn StoreAdapter>>,
     run: String,
     next: AtomicU32,
     made: Mutex<Vec<CollectionName>>,
-    filters: OnceCell<Arc<dyn Collection>>,
-    open_filters: OnceCell<Arc<dyn Collection>>,
+    filters: OnceCell<Collection>,
+    open_filters: OnceCell<Collection>,
     seed: u64,
     processes: Processes,
 }
@@ -90,7 +91,7 @@ impl Context {
     }
 
     /// The bare adapter, opened once.
-    pub(crate) async fn adapter(&self) -> Result<Arc<dyn VectorStore>> {
+    pub(crate) async fn adapter(&self) -> Result<Arc<dyn StoreAdapter>> {
         self.0
             .adapter
             .get_or_try_init(|| self.0.store.open())
@@ -131,30 +132,30 @@ impl Context {
     }
 
     /// A collection of one's own.
-    pub(crate) async fn make(&self, spec: &CollectionSpec) -> Checked<Arc<dyn Collection>> {
+    pub(crate) async fn make(&self, spec: &CollectionSpec) -> Checked<Collection> {
         Ok(self.store().await?.ensure(spec).await?)
     }
 
     /// A plain collection of one's own that holds these records.
-    pub(crate) async fn holding(&self, records: &[Record]) -> Checked<Arc<dyn Collection>> {
+    pub(crate) async fn holding(&self, records: &[Record]) -> Checked<Collection> {
         let collection = self.make(&self.spec()?).await?;
         collection.upsert(records).await?;
         Ok(collection)
     }
 
     /// A handle on a collection through another store handle.
-    pub(crate) async fn again(&self, name: &CollectionName) -> Checked<Arc<dyn Collection>> {
+    pub(crate) async fn again(&self, name: &CollectionName) -> Checked<Collection> {
         Ok(self.another_store().await?.open(name).await?)
     }
 
     /// The documents of the filter tables, under declared fields.
-    pub(crate) async fn filters(&self) -> Checked<Arc<dyn Collection>> {
+    pub(crate) async fn filters(&self) -> Checked<Collection> {
         let make = || crate::cases::fixture::declared(self);
         self.0.filters.get_or_try_init(make).await.cloned()
     }
 
     /// The documents of the filter tables, under an undeclared field.
-    pub(crate) async fn open_filters(&self) -> Checked<Arc<dyn Collection>> {
+    pub(crate) async fn open_filters(&self) -> Checked<Collection> {
         let make = || crate::cases::fixture::undeclared(self);
         self.0.open_filters.get_or_try_init(make).await.cloned()
     }
@@ -230,7 +231,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// The bare adapter on it, opened by itself.
-    pub(crate) async fn bare(&self) -> Result<Arc<dyn VectorStore>> {
+    pub(crate) async fn bare(&self) -> Result<Arc<dyn StoreAdapter>> {
         self.context.0.store.open_at(&self.location).await
     }
 

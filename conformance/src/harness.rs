@@ -72,12 +72,13 @@ pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> Exit
 /// # use std::process::ExitCode;
 /// # use std::sync::Arc;
 /// # use shelfward_conformance::{StoreUnderTest, not_run, run_tests};
-/// # use shelfward_core::{Result, VectorStore, async_trait};
+/// # use shelfward_core::adapter::StoreAdapter;
+/// # use shelfward_core::{Result, async_trait};
 /// # struct Mine(String);
 /// # #[async_trait]
 /// # impl StoreUnderTest for Mine {
 /// #     fn name(&self) -> &'static str { "mine" }
-/// #     async fn open(&self) -> Result<Arc<dyn VectorStore>> { loop {} }
+/// #     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> { loop {} }
 /// # }
 /// fn main() -> ExitCode {
 ///     match std::env::var("MINE_URL") {

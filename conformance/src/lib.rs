@@ -10,7 +10,6 @@ mod context;
 mod embedder;
 mod gaps;
 mod harness;
-mod layer;
 mod oracle;
 mod process;
 mod proxy;
@@ -25,7 +24,6 @@ pub use case::{Case, CaseInfo};
 pub use embedder::TableEmbedder;
 pub use gaps::{GapsError, KnownGap, KnownGaps};
 pub use harness::{not_run, run_tests};
-pub use layer::{Layer, Layered, in_one_state};
 #[doc(hidden)]
 pub use process::this_process;
 pub use server::{CrashableServer, Server};

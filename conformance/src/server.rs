@@ -2,7 +2,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use shelfward_core::{Result, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{Result, async_trait};
 
 /// The server of a store under test, for the cases of what goes wrong between it and its clients.
 ///
@@ -25,14 +26,14 @@ pub trait Server: Send + Sync {
         &self,
         address: SocketAddr,
         patience: Duration,
-    ) -> Result<Arc<dyn VectorStore>>;
+    ) -> Result<Arc<dyn StoreAdapter>>;
 
     /// A handle opened with this for a password or key, which the server has never heard of.
     ///
     /// # Errors
     /// Those of the store. A store that asks the server only when it is used may answer a handle,
     /// whose calls fail then.
-    async fn open_with_secret(&self, secret: &str) -> Result<Arc<dyn VectorStore>>;
+    async fn open_with_secret(&self, secret: &str) -> Result<Arc<dyn StoreAdapter>>;
 
     /// Whether the server denies what it does not know. One that does not is not asked to.
     fn denies(&self) -> bool {
@@ -62,7 +63,7 @@ pub trait CrashableServer: Send + Sync {
     ///
     /// # Errors
     /// Those of the store, and of starting the server.
-    async fn open(&self) -> Result<Arc<dyn VectorStore>>;
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>>;
 
     /// Crashes it, as by `kill -9` of it or of one of its processes, so that it has to recover, and
     /// returns when it serves again. `nth` counts from 0: a server that can crash in several ways takes

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use shelfward_core::{Result, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{Result, async_trait};
 
 use crate::server::Server;
 
@@ -36,7 +37,7 @@ pub trait StoreUnderTest: Send + Sync {
     ///
     /// # Errors
     /// Those of the store.
-    async fn open(&self) -> Result<Arc<dyn VectorStore>>;
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>>;
 
     /// Where a store of this name lies, as [`open_at`](Self::open_at) takes it here and in another
     /// process: a path, an address. A store in files has a place for each name, so that a case can
@@ -55,7 +56,7 @@ pub trait StoreUnderTest: Send + Sync {
     ///
     /// # Errors
     /// Those of the store.
-    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn StoreAdapter>> {
         let _ = place;
         self.open().await
     }

@@ -256,7 +256,8 @@ async fn capabilities(context: &Context) -> Result<Capabilities> {
 mod tests {
     use std::sync::Mutex;
 
-    use shelfward_core::{Collection, ErrorKind, Operation, StoreError, VectorStore, async_trait};
+    use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
+    use shelfward_core::{ErrorKind, Operation, StoreError, async_trait};
 
     use super::*;
 
@@ -273,7 +274,7 @@ mod tests {
             "watched"
         }
 
-        async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
             Ok(Arc::new(self.memory.clone()))
         }
 
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[async_trait]
-    impl VectorStore for Gone {
+    impl StoreAdapter for Gone {
         fn kind(&self) -> &'static str {
             "gone"
         }
@@ -304,7 +305,7 @@ mod tests {
             unavailable()
         }
 
-        async fn open(&self, _: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+        async fn open(&self, _: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
             unavailable()
         }
 
@@ -320,6 +321,10 @@ mod tests {
             unavailable()
         }
 
+        fn write_locks(&self) -> WriteLocks {
+            WriteLocks::default()
+        }
+
         async fn close(&self) -> Result<()> {
             unavailable()
         }
@@ -331,7 +336,7 @@ mod tests {
             "gone"
         }
 
-        async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
             Ok(Arc::new(Self))
         }
     }

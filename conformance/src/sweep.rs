@@ -51,7 +51,8 @@ impl Swept {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use shelfward_core::{CollectionName, CollectionSpec, Metric, VectorStore, async_trait};
+    use shelfward_core::adapter::StoreAdapter;
+    use shelfward_core::{CollectionName, CollectionSpec, Metric, async_trait};
     use shelfward_memory::MemoryStore;
 
     use super::*;
@@ -67,7 +68,7 @@ mod tests {
             "littered"
         }
 
-        async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+        async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
             Ok(Arc::new(self.memory.clone()))
         }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use shelfward_conformance::report::Report;
 use shelfward_conformance::{DEFAULT_SEED, KnownGaps, Selection, StoreUnderTest, Suite, Verdict};
-use shelfward_core::{Result, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{Result, async_trait};
 use shelfward_memory::MemoryStore;
 
 struct UnderTest(MemoryStore);
@@ -18,7 +19,7 @@ impl StoreUnderTest for UnderTest {
         "under-test"
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         Ok(Arc::new(self.0.clone()))
     }
 }
@@ -50,7 +51,7 @@ async fn a_run_leaves_nothing_behind() {
     let report = run(&memory, "", selection).await;
     assert!(report.left_behind.is_empty());
     assert_eq!(report.unexpected().count(), 0);
-    assert!(VectorStore::list(&memory).await.unwrap().is_empty());
+    assert!(StoreAdapter::list(&memory).await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,11 +1,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    Capabilities, Collection, CollectionSpec, Count, Cursor, ErrorKind, Filter, Found, Include,
-    Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result, StoreError,
-    StoredRecord, WriteOrder, async_trait,
+    Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
+    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
+    StoreError, StoredRecord, async_trait,
 };
 
 use shelfward_resident::Stop as Watched;
@@ -114,7 +115,7 @@ fn keys_matching(state: &Before, selector: &NarrowFilter, stop: Watched<'_>) -> 
 }
 
 #[async_trait]
-impl Collection for HnswCollection {
+impl CollectionAdapter for HnswCollection {
     fn spec(&self) -> &CollectionSpec {
         &self.at.spec
     }
@@ -144,25 +145,13 @@ impl Collection for HnswCollection {
         .await
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
-        let leg = leg.clone();
-        let lexical = self.capabilities.lexical.is_some();
-        self.read(Operation::Search, move |at, state, stop| {
-            found(at, state, &leg, lexical, stop)
-        })
-        .await
-    }
-
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        let legs = [dense.clone(), lexical.clone()];
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        let legs = legs.to_vec();
         let can = self.capabilities.lexical.is_some();
-        // One guard, so both legs see one state.
+        // One guard, so all legs see one state.
         self.read(Operation::Search, move |at, state, stop| {
-            let [dense, lexical] = &legs;
-            Ok((
-                found(at, state, dense, can, stop)?,
-                found(at, state, lexical, can, stop)?,
-            ))
+            let results = legs.iter().map(|leg| found(at, state, leg, can, stop));
+            results.collect()
         })
         .await
     }
@@ -186,7 +175,15 @@ impl Collection for HnswCollection {
         .await
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+    async fn replace(
+        &self,
+        selector: &NarrowFilter,
+        with: &[Record],
+        precondition: Option<&Precondition>,
+    ) -> Result<Option<Replaced>> {
+        if precondition.is_some() {
+            return Err(self.unsupported(Operation::Replace, "a precondition"));
+        }
         let (selector, with) = (selector.clone(), with.to_vec());
         self.write(Operation::Replace, move |at, state, stop| {
             at.check_records(Operation::Replace, state, &with)?;
@@ -199,7 +196,7 @@ impl Collection for HnswCollection {
                 removed,
                 ..state.putting(&with)
             };
-            Ok((change, replaced))
+            Ok((change, Some(replaced)))
         })
         .await
     }
@@ -276,10 +273,6 @@ impl Collection for HnswCollection {
             Ok(Count::Exact(state.rows.matching(&filter, stop).len()))
         })
         .await
-    }
-
-    fn write_order(&self) -> Option<WriteOrder> {
-        Some(self.at.shelf.order.clone())
     }
 }
 

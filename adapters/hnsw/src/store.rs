@@ -3,9 +3,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, Operation, Result, VectorStore,
-    async_trait,
+    Capabilities, CollectionName, CollectionSpec, Operation, Result, async_trait,
 };
 
 use crate::capabilities::capabilities;
@@ -83,7 +83,7 @@ impl HnswStore {
     /// How a collection's graph stands; `None` where there is no such collection.
     ///
     /// # Errors
-    /// As [`open`](VectorStore::open).
+    /// As [`open`](StoreAdapter::open).
     pub async fn graph(&self, name: &CollectionName) -> Result<Option<GraphReport>> {
         self.handle.check_open(Operation::Open)?;
         let (home, name) = (self.handle.home.clone(), name.clone());
@@ -125,7 +125,7 @@ impl fmt::Debug for HnswStore {
 }
 
 #[async_trait]
-impl VectorStore for HnswStore {
+impl StoreAdapter for HnswStore {
     fn kind(&self) -> &'static str {
         "hnsw"
     }
@@ -144,12 +144,12 @@ impl VectorStore for HnswStore {
         .await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         let (handle, name) = (self.handle.clone(), name.clone());
         blocking(Operation::Open, move |_| {
             handle.check_open(Operation::Open)?;
             let shelf = handle.home.open(&name)?;
-            Ok(shelf.map(|shelf| -> Arc<dyn Collection> {
+            Ok(shelf.map(|shelf| -> Arc<dyn CollectionAdapter> {
                 Arc::new(HnswCollection::open(shelf, handle.clone()))
             }))
         })
@@ -172,6 +172,10 @@ impl VectorStore for HnswStore {
             handle.home.drop_collection(&name, stop)
         })
         .await
+    }
+
+    fn write_locks(&self) -> WriteLocks {
+        self.handle.home.locks.clone()
     }
 
     async fn health(&self) -> Result<()> {

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use shelfward_conformance::{StoreUnderTest, run_tests};
-use shelfward_core::{ErrorKind, Operation, Result, StoreError, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{ErrorKind, Operation, Result, StoreError, async_trait};
 use shelfward_hnsw::{HnswOptions, HnswStore, PlannerCosts};
 
 struct Hnsw {
@@ -20,7 +21,7 @@ impl StoreUnderTest for Hnsw {
         "hnsw"
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         Ok(Arc::new(HnswStore::open(self.folder.path(), self.options)?))
     }
 
@@ -29,7 +30,7 @@ impl StoreUnderTest for Hnsw {
         Some(folder.to_string_lossy().into_owned())
     }
 
-    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn StoreAdapter>> {
         Ok(Arc::new(HnswStore::open(place, self.options)?))
     }
 }

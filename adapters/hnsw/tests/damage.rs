@@ -10,9 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::*;
-use shelfward_core::{
-    Collection, ErrorKind, Filter, Found, Leg, Metric, Store, StoredRecord, VectorStore,
-};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{Collection, ErrorKind, Filter, Leg, LegResult, Metric, Store, StoredRecord};
 use shelfward_hnsw::{HnswOptions, HnswStore};
 
 /// A store as it lies in its folder, and what it may answer.
@@ -98,7 +97,7 @@ impl Saved {
     }
 }
 
-async fn answers(collection: &std::sync::Arc<dyn Collection>) -> Vec<Found> {
+async fn answers(collection: &Collection) -> Vec<LegResult> {
     let mut answers = Vec::new();
     for query in [[1.0, 0.0, 0.0], [-0.3, 0.5, 2.0], [0.0, -1.0, -1.0]] {
         let leg = Leg::dense(query, Filter::everything(), 200);
@@ -108,7 +107,7 @@ async fn answers(collection: &std::sync::Arc<dyn Collection>) -> Vec<Found> {
 }
 
 /// Opens what lies in a folder. `None` where it is refused by a typed error.
-async fn opened(folder: &Path) -> Option<(Vec<StoredRecord>, Vec<Found>, Vec<Found>)> {
+async fn opened(folder: &Path) -> Option<(Vec<StoredRecord>, Vec<LegResult>, Vec<LegResult>)> {
     let store = match HnswStore::open(folder, graph_always()) {
         Ok(store) => store,
         Err(error) => {
@@ -132,7 +131,7 @@ async fn opened(folder: &Path) -> Option<(Vec<StoredRecord>, Vec<Found>, Vec<Fou
             Some((all(&collection).await, at_once, answers(&collection).await))
         }
     };
-    VectorStore::close(&store).await.unwrap();
+    StoreAdapter::close(&store).await.unwrap();
     found
 }
 

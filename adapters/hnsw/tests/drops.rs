@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::*;
-use shelfward_core::{ErrorKind, Filter, Leg, Metric, VectorStore};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{ErrorKind, Filter, Leg, Metric};
 use shelfward_hnsw::{HnswOptions, HnswStore};
 
 fn open(folder: &Path) -> HnswStore {

@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use std::fs;
 
 use common::*;
-use shelfward_core::{ErrorKind, Filter, Metric, Record, VectorStore};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{ErrorKind, Filter, Metric, Record};
 use shelfward_hnsw::{HnswOptions, HnswStore};
 
 fn nearest(records: &[Record], query: &[f32], k: usize) -> HashSet<String> {
@@ -80,7 +81,7 @@ async fn a_vector_of_another_width_does_not_end_the_collection() {
     let folder = tempfile::tempdir().unwrap();
     let store = HnswStore::open(folder.path(), HnswOptions::default()).unwrap();
     store.create(&spec(2, Metric::Dot)).await.unwrap();
-    let bare = VectorStore::open(&store, &name()).await.unwrap().unwrap();
+    let bare = StoreAdapter::open(&store, &name()).await.unwrap().unwrap();
     let one = [record("a", &[1.0, 2.0], "u", 1)];
     bare.upsert(&one).await.unwrap();
     let wide = [record("b", &[1.0, 2.0, 3.0], "u", 1)];

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::*;
+use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::filter::key as field;
 use shelfward_core::{
-    Collection, ErrorKind, Filter, Leg, Metadata, Metric, Operation, Record, Store, VectorStore,
+    Collection, ErrorKind, Filter, Leg, Metadata, Metric, Operation, Record, Store,
 };
 use shelfward_hnsw::{HnswOptions, HnswStore, connect};
 
@@ -180,7 +181,7 @@ async fn a_write_that_is_given_up_happened_or_never_does() {
     // The bare handle: nothing in front of the adapter orders these.
     let bare = {
         store.create(&spec(2, Metric::Dot)).await.unwrap();
-        VectorStore::open(&store, &name()).await.unwrap().unwrap()
+        StoreAdapter::open(&store, &name()).await.unwrap().unwrap()
     };
     let mut dice = Dice(9);
     for round in 0..200_i64 {
@@ -229,7 +230,7 @@ async fn give_up_at_many_moments() {
     let folder = tempfile::tempdir().unwrap();
     let store = HnswStore::open(folder.path(), HnswOptions::default()).unwrap();
     store.create(&spec(32, Metric::Dot)).await.unwrap();
-    let bare = VectorStore::open(&store, &name()).await.unwrap().unwrap();
+    let bare = StoreAdapter::open(&store, &name()).await.unwrap().unwrap();
     let mut dice = Dice(3);
     let records: Vec<Record> = (0..2_000)
         .map(|n| record(&format!("{n:04}"), &dice.vector(32), "u", n))
@@ -318,7 +319,7 @@ async fn a_field_that_was_added_is_there_when_the_store_is_opened_again() {
     let wide = spec(2, Metric::Dot).with_fields([more]);
     for clean in [false, true] {
         let store = HnswStore::open(folder.path(), HnswOptions::default()).unwrap();
-        let early: Arc<dyn Collection> = collection(&store, &spec(2, Metric::Dot)).await;
+        let early: Collection = collection(&store, &spec(2, Metric::Dot)).await;
         let late = collection(&store, &wide).await;
         assert_eq!(late.spec().fields.len(), 3);
         let text = Metadata::new().with("year", "2001").unwrap();
@@ -343,7 +344,7 @@ fn it_works_without_a_runtime_of_its_own() {
     let mut future = Box::pin(async {
         let store = HnswStore::in_memory();
         store.create(&spec(2, Metric::Dot)).await.unwrap();
-        let opened = VectorStore::open(&store, &name()).await.unwrap().unwrap();
+        let opened = StoreAdapter::open(&store, &name()).await.unwrap().unwrap();
         opened.upsert(&ten(&mut Dice(1))).await.unwrap();
         let leg = Leg::dense([1.0, 0.0], Filter::everything(), 3);
         opened.search(&leg).await.unwrap().hits.len()

@@ -23,8 +23,8 @@ const WORDS: [&str; 6] = ["rain", "snow", "sun", "wind", "rainbow", "fog"];
 struct History {
     dice: Dice,
     spec: CollectionSpec,
-    tested: Arc<dyn Collection>,
-    model: Arc<dyn Collection>,
+    tested: Collection,
+    model: Collection,
 }
 
 impl History {
@@ -157,7 +157,7 @@ async fn open(
     folder: &Path,
     options: HnswOptions,
     spec: &CollectionSpec,
-) -> (HnswStore, Arc<dyn Collection>) {
+) -> (HnswStore, Collection) {
     let store = HnswStore::open(folder, options).unwrap();
     let collection = Store::new(store.clone()).ensure(spec).await.unwrap();
     (store, collection)
@@ -244,7 +244,7 @@ async fn a_graph_answers_alike_before_and_after_a_clean_close() {
             .collect();
         collection.upsert(&again).await.unwrap();
         let queries: Vec<Vec<f32>> = (0..50).map(|_| dice.vector(8)).collect();
-        let answers = async |collection: &Arc<dyn Collection>| {
+        let answers = async |collection: &Collection| {
             let mut answers = Vec::new();
             for query in &queries {
                 for filter in [Filter::everything(), field("share").lt(5).build().unwrap()] {

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::process::Command;
 
 use common::{close, collection, record, spec};
-use shelfward_core::{CollectionName, ErrorKind, Metric, Persistence, VectorStore};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{CollectionName, ErrorKind, Metric, Persistence};
 use shelfward_hnsw::{HnswOptions, HnswStore};
 
 const FOLDER: &str = "SHELFWARD_OPEN_FILES_FOLDER";

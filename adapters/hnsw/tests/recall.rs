@@ -29,7 +29,7 @@ fn clustered(dice: &mut Dice, records: usize, width: usize) -> Vec<Vec<f32>> {
 type Held = BTreeMap<String, (Vec<f32>, i64)>;
 
 async fn write(
-    collection: &Arc<dyn Collection>,
+    collection: &Collection,
     held: &mut Held,
     dice: &mut Dice,
     numbers: &[usize],
@@ -49,7 +49,7 @@ async fn write(
 
 /// The mean share of the true ten nearest.
 async fn recall(
-    collection: &Arc<dyn Collection>,
+    collection: &Collection,
     held: &Held,
     metric: Metric,
     below: i64,

@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use common::*;
-use shelfward_core::{ErrorKind, Filter, Leg, Metric, StoreError, VectorStore};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{ErrorKind, Filter, Leg, Metric, StoreError};
 use shelfward_hnsw::{HnswOptions, HnswStore};
 
 fn is_replaced(error: &StoreError, folder: &Path) -> bool {
@@ -72,7 +73,7 @@ async fn every_call_on_a_folder_that_was_replaced_is_refused_and_closing_writes_
     }
     // What is still to be saved must not be written over what was brought back.
     drop(held);
-    let error = VectorStore::close(&store).await.unwrap_err();
+    let error = StoreAdapter::close(&store).await.unwrap_err();
     assert!(is_replaced(&error, &live), "{error}");
     assert_eq!(contents(&live), brought_back);
 
@@ -100,6 +101,6 @@ async fn a_log_that_was_replaced_takes_no_writes() {
     assert!(is_replaced(&error, folder.path()), "{error}");
     assert_eq!(all(&held).await.len(), 1);
     drop(held);
-    assert!(VectorStore::close(&store).await.is_err());
+    assert!(StoreAdapter::close(&store).await.is_err());
     assert_eq!(contents(folder.path()), before);
 }

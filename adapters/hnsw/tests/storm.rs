@@ -25,7 +25,7 @@ fn some(dice: &mut Dice, first: usize, records: usize) -> Vec<Record> {
 }
 
 /// One call of the storm.
-async fn call(store: &HnswStore, held: &Arc<dyn Collection>, dice: &mut Dice) {
+async fn call(store: &HnswStore, held: &Collection, dice: &mut Dice) {
     let first = dice.below(400);
     match dice.below(12) {
         0..=3 => held.upsert(&some(dice, first, 20)).await.unwrap(),

@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::task::Poll;
 
+use shelfward_core::adapter::{CollectionAdapter, LockScope, WriteLock};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    Ask, Capabilities, Claim, Collection, CollectionSpec, Count, Cursor, End, ErrorKind, Filter,
-    Found, Hit, Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced,
-    Result, StoreError, StoredRecord, WriteOrder, async_trait,
+    Ask, Capabilities, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Hit, Include, Key,
+    Leg, LegResult, MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced,
+    Result, StoreError, StoredRecord, async_trait,
 };
 use shelfward_resident::{Changes, RoaringBitmap, Rows, RowsOptions, Slot, Stop};
 
@@ -18,10 +19,9 @@ use crate::store::closed;
 /// One collection, shared by all its handles.
 pub(crate) struct Shelf {
     state: RwLock<State>,
-    /// The turn of whoever changes the rows, from the moment it looks at them until it has. Readers do
+    /// The lock of whoever changes the rows, from the moment it looks at them until it has. Readers do
     /// not wait for it.
-    writer: WriteOrder,
-    order: WriteOrder,
+    writer: WriteLock,
 }
 
 struct State {
@@ -41,8 +41,7 @@ impl Shelf {
                 rows: Arc::new(Rows::new(Arc::new(spec), held)),
                 discarded: false,
             }),
-            writer: WriteOrder::new(),
-            order: WriteOrder::new(),
+            writer: WriteLock::new(),
         }
     }
 
@@ -59,7 +58,7 @@ impl Shelf {
     /// Adds the fields that an equal spec declares and this lacks, if what is stored keeps to them.
     pub(crate) async fn add_fields(&self, asked: &CollectionSpec) -> Result<()> {
         let refuse = |kind: ErrorKind| StoreError::new(Operation::Create, kind).on(&asked.name);
-        let _turn = self.writer.turn(Claim::Collection).await;
+        let _guard = self.writer.acquire(LockScope::Collection).await;
         let rows = self.read().rows.clone();
         let held = rows.spec();
         held.check_serves(asked).map_err(|e| refuse(e.into()))?;
@@ -159,7 +158,7 @@ impl MemoryCollection {
         operation: Operation,
         prepare: impl FnOnce(&Rows) -> Result<(Changes, T)>,
     ) -> Result<T> {
-        let _turn = self.shelf.writer.turn(Claim::Collection).await;
+        let _guard = self.shelf.writer.acquire(LockScope::Collection).await;
         let rows = self.read(operation)?.rows.clone();
         let (changes, answer) = prepare(&rows)?;
         if !rows.is_bulk(changes.len()) {
@@ -195,7 +194,12 @@ impl MemoryCollection {
     }
 
     /// The best of one leg among the rows that its filter matches, or all.
-    fn search_rows(&self, rows: &Rows, leg: &Leg, among: Option<&RoaringBitmap>) -> Result<Found> {
+    fn search_rows(
+        &self,
+        rows: &Rows,
+        leg: &Leg,
+        among: Option<&RoaringBitmap>,
+    ) -> Result<LegResult> {
         let best = match &leg.ask {
             Ask::Dense(query) => rows.nearest(query, among, leg.top_k, NEVER),
             Ask::Lexical { words, matching } => {
@@ -211,7 +215,7 @@ impl MemoryCollection {
             let (text, metadata) = (row.text.clone(), row.metadata.clone());
             Some(Hit::new(row.key.clone(), score, text, metadata))
         };
-        Ok(Found::new(
+        Ok(LegResult::new(
             best.into_iter().filter_map(hit).collect(),
             End::Complete,
         ))
@@ -219,7 +223,7 @@ impl MemoryCollection {
 }
 
 #[async_trait]
-impl Collection for MemoryCollection {
+impl CollectionAdapter for MemoryCollection {
     fn spec(&self) -> &CollectionSpec {
         &self.spec
     }
@@ -249,21 +253,20 @@ impl Collection for MemoryCollection {
         .await
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        // One guard, so all legs see one state.
         let rows = &self.read(Operation::Search)?.rows;
-        self.search_rows(rows, leg, among(rows, &leg.filter).as_ref())
-    }
-
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        // One guard, so both legs see one state.
-        let rows = &self.read(Operation::Search)?.rows;
-        let of_dense = among(rows, &dense.filter);
-        let of_lexical = (dense.filter != lexical.filter).then(|| among(rows, &lexical.filter));
-        let of_lexical = of_lexical.as_ref().unwrap_or(&of_dense);
-        Ok((
-            self.search_rows(rows, dense, of_dense.as_ref())?,
-            self.search_rows(rows, lexical, of_lexical.as_ref())?,
-        ))
+        let mut last: Option<(&Filter, Option<RoaringBitmap>)> = None;
+        let mut results = Vec::with_capacity(legs.len());
+        for leg in legs {
+            let among = match last.take() {
+                Some((filter, among)) if *filter == *leg.filter => among,
+                _ => among(rows, &leg.filter),
+            };
+            results.push(self.search_rows(rows, leg, among.as_ref())?);
+            last = Some((&leg.filter, among));
+        }
+        Ok(results)
     }
 
     async fn fetch(
@@ -282,12 +285,20 @@ impl Collection for MemoryCollection {
         Ok(keys.iter().map(stored).collect())
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+    async fn replace(
+        &self,
+        selector: &NarrowFilter,
+        with: &[Record],
+        precondition: Option<&Precondition>,
+    ) -> Result<Option<Replaced>> {
         self.change(Operation::Replace, |rows| {
             self.check_records(Operation::Replace, rows, with)?;
+            if precondition.is_some_and(|expected| !meets(rows, expected, selector)) {
+                return Ok((Changes::default(), None));
+            }
             let (mut changes, removed) = removing(keys_matching(rows, selector));
             changes.put = with.to_vec();
-            Ok((changes, Replaced::new(removed, with.len())))
+            Ok((changes, Some(Replaced::new(removed, with.len()))))
         })
         .await
     }
@@ -300,7 +311,7 @@ impl Collection for MemoryCollection {
     }
 
     async fn delete_all(&self) -> Result<Count> {
-        let _turn = self.shelf.writer.turn(Claim::Collection).await;
+        let _guard = self.shelf.writer.acquire(LockScope::Collection).await;
         let old = {
             let mut state = self.write(Operation::DeleteAll)?;
             let empty = Arc::new(state.rows.emptied());
@@ -352,10 +363,13 @@ impl Collection for MemoryCollection {
         let rows = &self.read(Operation::Count)?.rows;
         Ok(Count::Exact(rows.matching(filter, NEVER).len()))
     }
+}
 
-    fn write_order(&self) -> Option<WriteOrder> {
-        Some(self.shelf.order.clone())
-    }
+/// Whether a record, looked for within the selector, is as the precondition says.
+fn meets(rows: &Rows, precondition: &Precondition, selector: &NarrowFilter) -> bool {
+    let row = rows.slot(&precondition.key).and_then(|slot| rows.row(slot));
+    let metadata = row.map(|row| &*row.metadata);
+    precondition.is_met_by(metadata.filter(|metadata| selector.filter().matches(metadata)))
 }
 
 /// The rows that a filter matches; `None` for all of them.

@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, ErrorKind, Operation, Result,
-    StoreError, VectorStore, async_trait,
+    Capabilities, CollectionName, CollectionSpec, ErrorKind, Operation, Result, StoreError,
+    async_trait,
 };
 
 use crate::capabilities::capabilities;
@@ -18,6 +19,7 @@ use crate::config::MemoryOptions;
 pub struct MemoryStore {
     shelves: Arc<RwLock<BTreeMap<CollectionName, Arc<Shelf>>>>,
     options: MemoryOptions,
+    locks: WriteLocks,
     closed: Arc<AtomicBool>,
 }
 
@@ -57,6 +59,7 @@ impl Clone for MemoryStore {
         Self {
             shelves: self.shelves.clone(),
             options: self.options,
+            locks: self.locks.clone(),
             closed: Arc::default(),
         }
     }
@@ -71,7 +74,7 @@ impl fmt::Debug for MemoryStore {
 }
 
 #[async_trait]
-impl VectorStore for MemoryStore {
+impl StoreAdapter for MemoryStore {
     fn kind(&self) -> &'static str {
         "memory"
     }
@@ -95,17 +98,19 @@ impl VectorStore for MemoryStore {
         held.add_fields(spec).await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         self.refuse_when_closed(Operation::Open)?;
         let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
-        let opened = shelves.get(name).map(|shelf| -> Arc<dyn Collection> {
-            let capabilities = capabilities(self.options);
-            Arc::new(MemoryCollection::open(
-                shelf.clone(),
-                capabilities,
-                self.closed.clone(),
-            ))
-        });
+        let opened = shelves
+            .get(name)
+            .map(|shelf| -> Arc<dyn CollectionAdapter> {
+                let capabilities = capabilities(self.options);
+                Arc::new(MemoryCollection::open(
+                    shelf.clone(),
+                    capabilities,
+                    self.closed.clone(),
+                ))
+            });
         Ok(opened)
     }
 
@@ -126,6 +131,10 @@ impl VectorStore for MemoryStore {
             shelf.discard();
         }
         Ok(dropped.is_some())
+    }
+
+    fn write_locks(&self) -> WriteLocks {
+        self.locks.clone()
     }
 
     async fn health(&self) -> Result<()> {

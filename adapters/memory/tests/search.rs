@@ -7,12 +7,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use shelfward_core::filter::key;
 use shelfward_core::{
-    Collection, CollectionName, CollectionSpec, Field, FieldKind, FieldRole, Filter, Found, Key,
-    Leg, Match, Metadata, MetadataKey, Metric, Record, Store, Text, query_words,
+    Collection, CollectionName, CollectionSpec, Field, FieldKind, FieldRole, Filter, Key, Leg,
+    LegResult, Match, Metadata, MetadataKey, Metric, Record, Store, Text, query_words,
 };
 use shelfward_memory::MemoryStore;
 
-async fn open(spec: CollectionSpec) -> Arc<dyn Collection> {
+async fn open(spec: CollectionSpec) -> Collection {
     Store::new(MemoryStore::new()).ensure(&spec).await.unwrap()
 }
 
@@ -24,7 +24,7 @@ fn plain(id: &str, vector: &[f32]) -> Record {
     Record::new(Key::new(Text::new(id).unwrap()), vector)
 }
 
-fn ids(found: &Found) -> Vec<String> {
+fn ids(found: &LegResult) -> Vec<String> {
     found
         .hits
         .iter()
@@ -32,7 +32,7 @@ fn ids(found: &Found) -> Vec<String> {
         .collect()
 }
 
-fn scores(found: &Found) -> Vec<f64> {
+fn scores(found: &LegResult) -> Vec<f64> {
     found.hits.iter().map(|hit| hit.score).collect()
 }
 
@@ -128,7 +128,7 @@ fn document(tenant: &str, id: &str, text: &str) -> Record {
 }
 
 async fn lexical(
-    collection: &Arc<dyn Collection>,
+    collection: &Collection,
     query: &str,
     matching: Match,
     prefix: bool,

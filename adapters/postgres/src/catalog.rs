@@ -20,9 +20,9 @@ impl Opened {
     pub(crate) async fn check_table(&self, indexes_too: bool) -> Job<()> {
         let (entry, extension) = (&self.entry, &self.extension);
         let commits = self.server.read(&there(&self.names.commits())).await?;
-        Found::of(&commits, extension)?.check_commits(&self.names)?;
+        LegResult::of(&commits, extension)?.check_commits(&self.names)?;
         let rows = self.server.read(&there(&self.table)).await?;
-        let found = Found::of(&rows, extension)?;
+        let found = LegResult::of(&rows, extension)?;
         found.check(
             &self.names,
             &entry.spec,
@@ -49,14 +49,14 @@ pub(crate) fn there(table: &str) -> Statement {
 }
 
 /// What a table has.
-pub(crate) struct Found {
+pub(crate) struct LegResult {
     /// Each column with its type; twice, where it is ordered by code points.
     columns: HashSet<(String, String)>,
     /// What the indexes are on.
     on: HashSet<String>,
 }
 
-impl Found {
+impl LegResult {
     /// What was answered.
     pub(crate) fn of(rows: &[PgRow], extension: &Extension) -> Job<Self> {
         let (mut columns, mut on) = (HashSet::new(), HashSet::new());

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
-    Capabilities, Collection, CollectionSpec, Count, Cursor, ErrorKind, Expected, Filter, Found,
-    Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
-    StoreError, StoredRecord, WriteOrder, async_trait,
+    Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
+    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
+    StoreError, StoredRecord, async_trait,
 };
 
 use crate::error::{Fail, Job};
@@ -29,7 +30,6 @@ pub(crate) struct Opened {
 pub(crate) struct PostgresCollection {
     pub(crate) opened: Arc<Opened>,
     pub(crate) capabilities: Capabilities,
-    pub(crate) order: WriteOrder,
     pub(crate) store_closed: Arc<AtomicBool>,
 }
 
@@ -79,14 +79,10 @@ impl PostgresCollection {
         let server = &self.opened.server;
         server.transaction(operation, Some(name), write).await
     }
-
-    fn engine(&self, operation: Operation) -> StoreError {
-        self.error(operation, ErrorKind::Engine)
-    }
 }
 
 #[async_trait]
-impl Collection for PostgresCollection {
+impl CollectionAdapter for PostgresCollection {
     fn spec(&self) -> &CollectionSpec {
         &self.opened.entry.spec
     }
@@ -105,21 +101,8 @@ impl Collection for PostgresCollection {
         self.write(Operation::Delete, change).await.map(counted)
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
-        let legs = [leg];
-        let found = self.read(Operation::Search, self.opened.search(&legs));
-        found
-            .await?
-            .pop()
-            .ok_or_else(|| self.engine(Operation::Search))
-    }
-
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        let legs = [dense, lexical];
-        let found = self.read(Operation::Search, self.opened.search(&legs));
-        <[Found; 2]>::try_from(found.await?)
-            .map(|[dense, lexical]| (dense, lexical))
-            .map_err(|_| self.engine(Operation::Search))
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        self.read(Operation::Search, self.opened.search(legs)).await
     }
 
     async fn fetch(
@@ -132,26 +115,16 @@ impl Collection for PostgresCollection {
         self.read(Operation::Fetch, fetched).await
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        let change = Change::Replace {
-            selector: selector.clone(),
-            with: with.to_vec(),
-            expected: None,
-        };
-        let removed = self.write(Operation::Replace, change).await?;
-        Ok(Replaced::new(counted(removed), with.len()))
-    }
-
-    async fn replace_if(
+    async fn replace(
         &self,
         selector: &NarrowFilter,
         with: &[Record],
-        expected: &Expected,
+        precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
         let change = Change::Replace {
             selector: selector.clone(),
             with: with.to_vec(),
-            expected: Some(expected.clone()),
+            expected: precondition.cloned(),
         };
         let removed = self.write(Operation::Replace, change).await?;
         Ok(removed.map(|removed| Replaced::new(Count::Exact(removed), with.len())))
@@ -198,10 +171,6 @@ impl Collection for PostgresCollection {
     async fn count(&self, filter: &Filter) -> Result<Count> {
         let count = self.read(Operation::Count, self.opened.count(filter));
         Ok(Count::Exact(count.await?))
-    }
-
-    fn write_order(&self) -> Option<WriteOrder> {
-        Some(self.order.clone())
     }
 }
 

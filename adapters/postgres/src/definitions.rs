@@ -6,7 +6,7 @@ use sqlx_core::row::Row as _;
 use crate::VectorIndex;
 use crate::binds::{Bind, Binds, Statement};
 use crate::capabilities::MAX_WIDTH;
-use crate::catalog::{Found, gone, there};
+use crate::catalog::{LegResult, gone, there};
 use crate::error::{Fail, Job, LOCK_TIMEOUT};
 use crate::extension::{Extension, Facts};
 use crate::locks::{self, Lock, of_collection, of_tables};
@@ -141,11 +141,11 @@ impl Work for Create {
         // What was there under the same name was left as it is: a column that somebody added, or an index
         // of another table.
         let of_commits = transaction.rows(&there(&self.names.commits())).await?;
-        Found::of(&of_commits, &extension)?.check_commits(&self.names)?;
+        LegResult::of(&of_commits, &extension)?.check_commits(&self.names)?;
         let there = transaction
             .rows(&there(&self.names.table(&spec.name)))
             .await?;
-        Found::of(&there, &extension)?.check(&self.names, &spec, &settings, &extension, true)
+        LegResult::of(&there, &extension)?.check(&self.names, &spec, &settings, &extension, true)
     }
 }
 

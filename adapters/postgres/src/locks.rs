@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
-use shelfward_core::Claim;
+use shelfward_core::adapter::LockScope;
 
 /// A lock to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,21 +23,21 @@ pub(crate) struct Lock {
 const MAX_LOCKS: usize = 64;
 
 /// The locks of a writer of a collection; `table` names it on the server.
-pub(crate) fn of_claim(table: &str, claim: &Claim) -> Vec<Lock> {
+pub(crate) fn of_scope(table: &str, scope: &LockScope) -> Vec<Lock> {
     let collection = |shared| lock(0, shared, &[table]);
-    let mut locks = match claim {
-        Claim::Units { partition, units } if units.len() <= MAX_LOCKS => {
+    let mut locks = match scope {
+        LockScope::Units { partition, units } if units.len() <= MAX_LOCKS => {
             let partition = partition.as_str();
             let mut locks = vec![collection(true), lock(1, true, &[table, partition])];
             let units = units.iter();
             locks.extend(units.map(|unit| lock(2, false, &[table, partition, unit.as_str()])));
             locks
         }
-        Claim::Units { partition, .. } => {
+        LockScope::Units { partition, .. } => {
             let partition = lock(1, false, &[table, partition.as_str()]);
             vec![collection(true), partition]
         }
-        Claim::Partitions(partitions) if partitions.len() <= MAX_LOCKS => {
+        LockScope::Partitions(partitions) if partitions.len() <= MAX_LOCKS => {
             let mut locks = vec![collection(true)];
             let partitions = partitions.iter();
             locks.extend(partitions.map(|p| lock(1, false, &[table, p.as_str()])));
@@ -109,33 +109,33 @@ mod tests {
 
     #[test]
     fn writers_of_one_source_and_of_its_tenant_exclude_each_other() {
-        let units = |unit: &str| Claim::Units {
+        let units = |unit: &str| LockScope::Units {
             partition: text("t"),
             units: BTreeSet::from([text(unit)]),
         };
-        let exclude = |a: &Claim, b: &Claim| {
-            let (a, b) = (of_claim("c", a), of_claim("c", b));
+        let exclude = |a: &LockScope, b: &LockScope| {
+            let (a, b) = (of_scope("c", a), of_scope("c", b));
             a.iter()
                 .any(|a| (b.iter()).any(|b| a.number == b.number && !(a.shared && b.shared)))
         };
-        let tenant = Claim::Partitions(BTreeSet::from([text("t")]));
-        let other = Claim::Partitions(BTreeSet::from([text("u")]));
+        let tenant = LockScope::Partitions(BTreeSet::from([text("t")]));
+        let other = LockScope::Partitions(BTreeSet::from([text("u")]));
         assert!(exclude(&units("a"), &units("a")));
         assert!(!exclude(&units("a"), &units("b")));
         assert!(exclude(&units("a"), &tenant));
         assert!(!exclude(&units("a"), &other));
-        assert!(exclude(&units("a"), &Claim::Collection));
-        assert!(exclude(&other, &Claim::Collection));
+        assert!(exclude(&units("a"), &LockScope::Collection));
+        assert!(exclude(&other, &LockScope::Collection));
     }
 
     #[test]
     fn many_are_locked_by_what_holds_them() {
         let many: BTreeSet<Text> = (0..65).map(|n| text(&n.to_string())).collect();
-        let units = Claim::Units {
+        let units = LockScope::Units {
             partition: text("t"),
             units: many.clone(),
         };
-        assert_eq!(of_claim("c", &units).len(), 2);
-        assert_eq!(of_claim("c", &Claim::Partitions(many)).len(), 1);
+        assert_eq!(of_scope("c", &units).len(), 2);
+        assert_eq!(of_scope("c", &LockScope::Partitions(many)).len(), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Both legs: candidates and their records in one statement and one snapshot.
 
 use shelfward_core::{
-    Ask, CollectionSpec, End, ErrorKind, Filter, Found, Hit, Leg, Match, Metric, QueryWord,
+    Ask, CollectionSpec, End, ErrorKind, Filter, Hit, Leg, LegResult, Match, Metric, QueryWord,
     VectorProblem,
 };
 use sqlx_core::row::Row as _;
@@ -31,14 +31,14 @@ const OVER: usize = 4;
 
 impl Opened {
     /// Searches all legs in one snapshot.
-    pub(crate) async fn search(&self, legs: &[&Leg]) -> Job<Vec<Found>> {
+    pub(crate) async fn search(&self, legs: &[Leg]) -> Job<Vec<LegResult>> {
         let found = self.search_by(legs, Way::Planned).await?;
         if self.entry.settings.index == VectorIndex::None {
             return Ok(found);
         }
         // A walk through the graph ends after so many rows, whether enough of them passed or not. All
         // legs are asked again, since those of one answer are of one snapshot.
-        let is_short = |(found, leg): (&Found, &&Leg)| {
+        let is_short = |(found, leg): (&LegResult, &Leg)| {
             let is_dense = matches!(leg.ask, Ask::Dense(_));
             is_dense && found.hits.len() < leg.top_k && !leg.filter.is_nothing()
         };
@@ -48,7 +48,7 @@ impl Opened {
         Ok(found)
     }
 
-    async fn search_by(&self, legs: &[&Leg], way: Way) -> Job<Vec<Found>> {
+    async fn search_by(&self, legs: &[Leg], way: Way) -> Job<Vec<LegResult>> {
         let mut binds = Binds::default();
         let mut queries = Vec::with_capacity(legs.len());
         let mut widest = 0;
@@ -66,7 +66,7 @@ impl Opened {
                 }
             }
         }
-        let mut found = vec![Found::nothing(); legs.len()];
+        let mut found = vec![LegResult::nothing(); legs.len()];
         if queries.is_empty() {
             return Ok(found);
         }

@@ -1,11 +1,11 @@
-use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, ErrorKind, Operation, Result,
-    StoreError, VectorStore, WriteOrder, async_trait,
+    Capabilities, CollectionName, CollectionSpec, ErrorKind, Operation, Result, StoreError,
+    async_trait,
 };
 use sqlx_core::row::Row as _;
 use sqlx_postgres::{PgConnectOptions, PgPool};
@@ -33,7 +33,7 @@ pub struct PostgresStore {
 struct Shared {
     server: Arc<Server>,
     names: Names,
-    orders: Mutex<HashMap<i64, WriteOrder>>,
+    locks: WriteLocks,
     handles: AtomicUsize,
 }
 
@@ -75,7 +75,7 @@ impl PostgresStore {
             shared: Arc::new(Shared {
                 names: Names::of(&server.options),
                 server: Arc::new(server),
-                orders: Mutex::default(),
+                locks: WriteLocks::new(),
                 handles: AtomicUsize::new(1),
             }),
             closed: Arc::default(),
@@ -256,15 +256,6 @@ impl PostgresStore {
         Ok(self.checked(&spec.name, entry, true).await.is_ok())
     }
 
-    fn order(&self, generation: i64) -> WriteOrder {
-        let mut orders = (self.shared.orders.lock()).unwrap_or_else(PoisonError::into_inner);
-        // Those of collections that nobody holds any more are as good as new ones.
-        if orders.len() > MAX_ORDERS {
-            orders.retain(|_, order| !order.is_empty());
-        }
-        orders.entry(generation).or_default().clone()
-    }
-
     async fn create_by_hand(&self, spec: &CollectionSpec) -> Job<()> {
         let Some(entry) = self.entry(&spec.name).await? else {
             return self.refuse_unmanaged();
@@ -283,9 +274,6 @@ impl PostgresStore {
         .into())
     }
 }
-
-/// So many orders of writers are kept before some are forgotten.
-const MAX_ORDERS: usize = 1_000;
 
 /// The schema or the table of collections is not there, so there are none.
 fn no_tables(fail: &Fail) -> bool {
@@ -317,7 +305,7 @@ impl fmt::Debug for PostgresStore {
 }
 
 #[async_trait]
-impl VectorStore for PostgresStore {
+impl StoreAdapter for PostgresStore {
     fn kind(&self) -> &'static str {
         "postgres"
     }
@@ -348,14 +336,13 @@ impl VectorStore for PostgresStore {
             .await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         self.refuse_when_closed(Operation::Open)?;
         let opened = self.opened(name).await;
         let opened = opened.map_err(|fail| self.told(Operation::Open, Some(name), fail))?;
-        Ok(opened.map(|opened| -> Arc<dyn Collection> {
+        Ok(opened.map(|opened| -> Arc<dyn CollectionAdapter> {
             Arc::new(PostgresCollection {
                 capabilities: capabilities(&opened.entry.settings, &opened.entry.spec),
-                order: self.order(opened.entry.generation),
                 opened: Arc::new(opened),
                 store_closed: self.closed.clone(),
             })
@@ -395,6 +382,10 @@ impl VectorStore for PostgresStore {
         server
             .transaction(Operation::DropCollection, Some(name), drop)
             .await
+    }
+
+    fn write_locks(&self) -> WriteLocks {
+        self.shared.locks.clone()
     }
 
     async fn health(&self) -> Result<()> {

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use shelfward_core::adapter::LockScope;
 use shelfward_core::{
-    Claim, CollectionSpec, ErrorKind, Expected, Filter, Key, Metadata, MetadataPatch, NarrowFilter,
+    CollectionSpec, ErrorKind, Filter, Key, Metadata, MetadataPatch, NarrowFilter, Precondition,
     Record, async_trait,
 };
 use sqlx_core::row::Row as _;
@@ -14,7 +15,7 @@ use crate::collection::Opened;
 use crate::config::VectorIndex;
 use crate::error::{Fail, Job};
 use crate::filter_translation::condition;
-use crate::locks::{Lock, of_claim};
+use crate::locks::{Lock, of_scope};
 use crate::metadata_json;
 use crate::pieces::Verb;
 use crate::record_mapping::{self, part};
@@ -36,7 +37,7 @@ pub(crate) enum Change {
     Replace {
         selector: NarrowFilter,
         with: Vec<Record>,
-        expected: Option<Expected>,
+        expected: Option<Precondition>,
     },
     DeleteAll,
     Update(NarrowFilter, MetadataPatch),
@@ -52,14 +53,14 @@ impl Work for Write {
     fn locks(&self) -> Vec<Lock> {
         let spec = &self.opened.entry.spec;
         let claim = match &self.change {
-            Change::Upsert(records) => Claim::of_keys(records.iter().map(|record| &record.key)),
-            Change::Delete(keys) => Claim::of_keys(keys),
+            Change::Upsert(records) => LockScope::of_keys(records.iter().map(|record| &record.key)),
+            Change::Delete(keys) => LockScope::of_keys(keys),
             Change::Replace { selector, .. } | Change::Update(selector, _) => {
-                Claim::of_selector(spec, selector)
+                LockScope::of_selector(spec, selector)
             }
-            Change::DeleteAll => Claim::Collection,
+            Change::DeleteAll => LockScope::Collection,
         };
-        of_claim(&self.opened.table, &claim)
+        of_scope(&self.opened.table, &claim)
     }
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Job<Changed> {
@@ -207,7 +208,7 @@ impl Opened {
     async fn meets(
         &self,
         transaction: &mut Transaction<'_>,
-        expected: &Expected,
+        expected: &Precondition,
         within: &Filter,
     ) -> Job<bool> {
         let mut binds = Binds::default();

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shelfward_conformance::{CrashableServer, Server, StoreUnderTest, not_run, run_tests};
-use shelfward_core::{ErrorKind, Operation, Result, StoreError, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{ErrorKind, Operation, Result, StoreError, async_trait};
 use sqlx_core::connection::Connection as _;
 use sqlx_core::row::Row as _;
 use sqlx_core::sql_str::AssertSqlSafe;
@@ -81,7 +82,7 @@ async fn asked(url: &str, sql: &str) -> sqlx_core::error::Result<Vec<String>> {
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
-async fn connect(url: &str) -> Result<Arc<dyn VectorStore>> {
+async fn connect(url: &str) -> Result<Arc<dyn StoreAdapter>> {
     Ok(Arc::new(shelfward_postgres::connect(url).await?))
 }
 
@@ -91,7 +92,7 @@ impl StoreUnderTest for Postgres {
         "postgres"
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         connect(&self.options(&self.url.plain(), "")).await
     }
 
@@ -99,7 +100,7 @@ impl StoreUnderTest for Postgres {
         Some(self.options(&self.url.plain(), ""))
     }
 
-    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn StoreAdapter>> {
         connect(place).await
     }
 
@@ -140,14 +141,14 @@ impl Server for Postgres {
         &self,
         address: SocketAddr,
         patience: Duration,
-    ) -> Result<Arc<dyn VectorStore>> {
+    ) -> Result<Arc<dyn StoreAdapter>> {
         let millis = patience.as_millis();
         let more = format!("&connect_timeout_ms={millis}&statement_timeout_ms={millis}");
         let url = self.url.with(&self.url.password, &address.to_string());
         connect(&self.options(&url, &more)).await
     }
 
-    async fn open_with_secret(&self, secret: &str) -> Result<Arc<dyn VectorStore>> {
+    async fn open_with_secret(&self, secret: &str) -> Result<Arc<dyn StoreAdapter>> {
         connect(&self.options(&self.url.with(secret, &self.url.address), "")).await
     }
 

@@ -2,10 +2,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::Connection;
+use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
-    Capabilities, Collection, CollectionSpec, Count, Cursor, ErrorKind, Expected, Filter, Found,
-    Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result,
-    StoreError, StoredRecord, WriteOrder, async_trait,
+    Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
+    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
+    StoreError, StoredRecord, async_trait,
 };
 
 use crate::cache::Prepared;
@@ -65,16 +66,6 @@ impl SqliteCollection {
         answer.await
     }
 
-    async fn search_legs(&self, legs: Vec<Leg>) -> Result<Vec<Found>> {
-        let call = self.call(Operation::Search)?;
-        let (shared, name) = (self.shared.clone(), self.spec.name.clone());
-        let generation = self.generation;
-        let answer = self.database.read(call, move |reading: &mut Reading<'_>| {
-            search(reading, &shared, &name, generation, &legs)
-        });
-        answer.await
-    }
-
     /// Changes the collection in one transaction.
     async fn write<T: Send + 'static>(
         &self,
@@ -108,7 +99,7 @@ impl SqliteCollection {
 }
 
 #[async_trait]
-impl Collection for SqliteCollection {
+impl CollectionAdapter for SqliteCollection {
     fn spec(&self) -> &CollectionSpec {
         &self.spec
     }
@@ -129,20 +120,15 @@ impl Collection for SqliteCollection {
             .await
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
-        let mut found = self.search_legs(vec![leg.clone()]).await?;
-        found
-            .pop()
-            .ok_or_else(|| self.error(Operation::Search, ErrorKind::Engine))
-    }
-
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        let found = self
-            .search_legs(vec![dense.clone(), lexical.clone()])
-            .await?;
-        <[Found; 2]>::try_from(found)
-            .map(|[dense, lexical]| (dense, lexical))
-            .map_err(|_| self.error(Operation::Search, ErrorKind::Engine))
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        let legs = legs.to_vec();
+        let call = self.call(Operation::Search)?;
+        let (shared, name) = (self.shared.clone(), self.spec.name.clone());
+        let generation = self.generation;
+        let answer = self.database.read(call, move |reading: &mut Reading<'_>| {
+            search(reading, &shared, &name, generation, &legs)
+        });
+        answer.await
     }
 
     async fn fetch(
@@ -156,24 +142,17 @@ impl Collection for SqliteCollection {
         self.read(Operation::Fetch, job).await
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        let (selector, with) = (selector.clone(), with.to_vec());
-        let job = move |w: &mut Writing<'_>| {
-            let removed = w.replace(selector.filter(), &with)?;
-            Ok(Replaced::new(exact(removed), with.len()))
-        };
-        self.write(Operation::Replace, job).await
-    }
-
-    async fn replace_if(
+    async fn replace(
         &self,
         selector: &NarrowFilter,
         with: &[Record],
-        expected: &Expected,
+        precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
-        let (selector, with, expected) = (selector.clone(), with.to_vec(), expected.clone());
+        let (selector, with, expected) = (selector.clone(), with.to_vec(), precondition.cloned());
         let job = move |w: &mut Writing<'_>| {
-            if !w.meets(&expected, selector.filter())? {
+            if let Some(expected) = &expected
+                && !w.meets(expected, selector.filter())?
+            {
                 return Ok(None);
             }
             let removed = w.replace(selector.filter(), &with)?;
@@ -223,10 +202,6 @@ impl Collection for SqliteCollection {
         let filter = filter.clone();
         let job = move |view: &View<'_>| view.count(&filter).map(Count::Exact);
         self.read(Operation::Count, job).await
-    }
-
-    fn write_order(&self) -> Option<WriteOrder> {
-        Some(self.shared.order.clone())
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use shelfward_core::adapter::WriteLocks;
 use shelfward_core::{CollectionName, ErrorKind, Operation, Result};
 use tokio::sync::Semaphore;
 
@@ -36,6 +37,7 @@ pub(crate) struct Database {
     shut: AtomicBool,
     /// What the handles of a collection share, by its generation.
     pub(crate) shared: Mutex<HashMap<i64, Arc<Shared>>>,
+    pub(crate) locks: WriteLocks,
 }
 
 pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -122,6 +124,7 @@ impl Database {
             handles: AtomicUsize::new(1),
             shut: AtomicBool::new(false),
             shared: Mutex::default(),
+            locks: WriteLocks::new(),
         }
     }
 

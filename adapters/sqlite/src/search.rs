@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use shelfward_core::{
-    Ask, CollectionName, CollectionSpec, End, ErrorKind, Filter, Found, Hit, Key, Leg,
+    Ask, CollectionName, CollectionSpec, End, ErrorKind, Filter, Hit, Key, Leg, LegResult,
     VectorProblem,
 };
 use shelfward_resident::{Rows, Stop as Watched};
@@ -27,7 +27,7 @@ pub(crate) fn search(
     name: &CollectionName,
     generation: i64,
     legs: &[Leg],
-) -> Job<Vec<Found>> {
+) -> Job<Vec<LegResult>> {
     // As it comes; where that does not do, in the turn of those who bring the rows up to date. There,
     // rows are newer than a transaction that begins only where a bulk write published them meanwhile,
     // or where the file went back.
@@ -94,7 +94,7 @@ fn candidates(
 }
 
 /// What the file holds of the candidates, each looked at by the filter once more.
-fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Job<Found> {
+fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Job<LegResult> {
     let mut released = view.by_key(candidates.iter().map(|(key, _)| key), filter)?;
     let hits = candidates.into_iter().map(|(key, score)| {
         let parts = released
@@ -102,7 +102,7 @@ fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Job
             .ok_or_else(|| corrupt("what was found in memory is not what the file holds"))?;
         Ok(Hit::new(key, score, parts.text, Arc::new(parts.metadata)))
     });
-    Ok(Found::new(hits.collect::<Job<_>>()?, End::Complete))
+    Ok(LegResult::new(hits.collect::<Job<_>>()?, End::Complete))
 }
 
 #[cfg(test)]

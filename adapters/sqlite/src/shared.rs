@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use shelfward_core::{CollectionSpec, WriteOrder};
+use shelfward_core::CollectionSpec;
 
 use crate::cache::Cache;
 use crate::error::Job;
@@ -13,7 +13,6 @@ pub(crate) struct Shared {
     pub(crate) name: String,
     /// The spec as it was last read, and its JSON, which tells whether it is still that.
     spec: RwLock<(String, Arc<CollectionSpec>)>,
-    pub(crate) order: WriteOrder,
     pub(crate) cache: Arc<Cache>,
 }
 
@@ -23,7 +22,6 @@ impl Shared {
         Ok(Self {
             name: entry.name.clone(),
             spec: RwLock::new(spec),
-            order: WriteOrder::new(),
             cache: Arc::default(),
         })
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::Connection;
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, ErrorKind, Operation, Result,
-    StoreError, VectorStore, async_trait,
+    Capabilities, CollectionName, CollectionSpec, ErrorKind, Operation, Result, StoreError,
+    async_trait,
 };
 
 use crate::capabilities::capabilities;
@@ -109,7 +110,7 @@ impl fmt::Debug for SqliteStore {
 }
 
 #[async_trait]
-impl VectorStore for SqliteStore {
+impl StoreAdapter for SqliteStore {
     fn kind(&self) -> &'static str {
         "sqlite"
     }
@@ -129,7 +130,7 @@ impl VectorStore for SqliteStore {
         self.database.write(call, job).await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         self.refuse_when_closed(Operation::Open)?;
         let call = Call {
             operation: Operation::Open,
@@ -156,7 +157,7 @@ impl VectorStore for SqliteStore {
             let spec = shared.spec(&entry)?;
             Ok(Some((shared, spec, entry.generation)))
         });
-        let handle = |(shared, spec, generation)| -> Arc<dyn Collection> {
+        let handle = |(shared, spec, generation)| -> Arc<dyn CollectionAdapter> {
             Arc::new(SqliteCollection {
                 database: self.database.clone(),
                 shared,
@@ -208,6 +209,10 @@ impl VectorStore for SqliteStore {
             held(&self.database.shared).remove(&generation);
         }
         Ok(dropped.is_some())
+    }
+
+    fn write_locks(&self) -> WriteLocks {
+        self.database.locks.clone()
     }
 
     async fn health(&self) -> Result<()> {

@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, ToSql, params, params_from_iter};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    CollectionSpec, ErrorKind, Expected, Filter, Key, Metadata, MetadataPatch, Record, Text,
+    CollectionSpec, ErrorKind, Filter, Key, Metadata, MetadataPatch, Precondition, Record, Text,
 };
 
 use crate::binds::query;
@@ -230,7 +230,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Whether a record, looked for within a filter, is as expected.
-    pub(crate) fn meets(&self, expected: &Expected, within: &Filter) -> Job<bool> {
+    pub(crate) fn meets(&self, expected: &Precondition, within: &Filter) -> Job<bool> {
         let number = self.entry.number;
         let sql = format!("SELECT * FROM rows_{number} WHERE part = ? AND id = ?");
         let mut statement = self.connection.prepare_cached(&sql)?;

@@ -306,7 +306,7 @@ async fn a_process_killed_within_a_checkpoint() {
 }
 
 /// How many sources there are, each of which is whole.
-async fn all_of(held: &dyn Collection) -> usize {
+async fn all_of(held: &Collection) -> usize {
     let there = usize::try_from(rows(held).await).unwrap() / PASSAGES;
     for at in 0..there {
         assert_eq!(versions(held, "t", &format!("s{at}")).await, [1; PASSAGES]);

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use shelfward_conformance::{StoreUnderTest, run_tests};
-use shelfward_core::{ErrorKind, Operation, Result, StoreError, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{ErrorKind, Operation, Result, StoreError, async_trait};
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 
@@ -16,7 +17,7 @@ impl StoreUnderTest for Sqlite {
         "sqlite"
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         self.open_at(&self.file("suite")).await
     }
 
@@ -24,7 +25,7 @@ impl StoreUnderTest for Sqlite {
         Some(self.file(name))
     }
 
-    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn StoreAdapter>> {
         let file = place.to_owned();
         let opened =
             tokio::task::spawn_blocking(|| SqliteStore::open(file, SqliteOptions::default()));

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shelfward_core::filter::key;
-use shelfward_core::{Filter, Found, Include, Leg, Result, Store, StoredRecord};
+use shelfward_core::{Filter, Include, Leg, LegResult, Result, Store, StoredRecord};
 use shelfward_sqlite::{SqliteOptions, SqliteStore, Synchronous};
 use support::{
     Lot, collection, dense, everything, key_of, lexical, name, of_source, of_tenant, open, record,
@@ -22,8 +22,8 @@ struct Answers {
     rows: Vec<StoredRecord>,
     of_a_team: Vec<StoredRecord>,
     fetched: Vec<Option<StoredRecord>>,
-    near: Found,
-    worded: Found,
+    near: LegResult,
+    worded: LegResult,
 }
 
 fn team() -> Filter {

@@ -20,7 +20,7 @@ fn is_corrupt<T>(answer: Result<T>) -> bool {
     answer.is_err_and(|error| matches!(error.kind(), ErrorKind::Corrupt(_)))
 }
 
-async fn fetched(c: &dyn Collection, filter: &Filter) -> Result<usize> {
+async fn fetched(c: &Collection, filter: &Filter) -> Result<usize> {
     let keys: Vec<Key> = (source("t", "s", 5, 0).into_iter())
         .map(|record| record.key)
         .collect();

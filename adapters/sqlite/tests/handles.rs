@@ -4,11 +4,12 @@
 
 mod support;
 
+use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::filter::key;
 use shelfward_core::{
-    CollectionName, CollectionSpec, Cursor, ErrorKind, Expected, Field, FieldKind, Filter, Include,
-    Key, Metadata, MetadataKey, MetadataPatch, Metric, Record, Scalar, Store, StoreError, Text,
-    Value, VectorStore,
+    CollectionName, CollectionSpec, Cursor, ErrorKind, Field, FieldKind, Filter, Include, Key,
+    Metadata, MetadataKey, MetadataPatch, Metric, Precondition, Record, Scalar, Store, StoreError,
+    Text, Value,
 };
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
 use support::{
@@ -264,8 +265,8 @@ async fn a_replace_that_expects_something_else_changes_nothing() {
     let selector = of_source("t", "s");
     let (old, new) = (source("t", "s", 3, 1), source("t", "s", 2, 2));
     let first = old[0].key.clone();
-    let absent = Expected::new(first.clone(), None);
-    let as_old = Expected::new(first.clone(), Some(old[0].metadata.clone()));
+    let absent = Precondition::new(first.clone(), None);
+    let as_old = Precondition::new(first.clone(), Some(old[0].metadata.clone()));
     assert!(
         bare.replace_if(&selector, &old, &as_old)
             .await

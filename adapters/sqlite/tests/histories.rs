@@ -8,7 +8,7 @@ mod support;
 use std::path::Path;
 
 use shelfward_core::filter::key;
-use shelfward_core::{Collection, Filter, Found, Include, MetadataKey, MetadataPatch, Value};
+use shelfward_core::{Collection, Filter, Include, LegResult, MetadataKey, MetadataPatch, Value};
 use shelfward_sqlite::{SqliteOptions, Synchronous};
 use support::{
     Lot, collection, dense, key_of, lexical, name, of_source, of_tenant, open_with, seed, source,
@@ -21,7 +21,7 @@ fn quick() -> SqliteOptions {
 }
 
 /// Hits without their scores' last digits, which depend on nothing but the rows.
-async fn answers(collection: &dyn Collection) -> Vec<Found> {
+async fn answers(collection: &Collection) -> Vec<LegResult> {
     let filters = [
         Filter::everything(),
         of_tenant("t0"),
@@ -47,7 +47,7 @@ async fn answers(collection: &dyn Collection) -> Vec<Found> {
     answers
 }
 
-async fn anew(path: &Path) -> Vec<Found> {
+async fn anew(path: &Path) -> Vec<LegResult> {
     let store = open_with(path, quick());
     let collection = store.open(&name()).await.unwrap();
     answers(&*collection).await

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use shelfward_conformance::{StoreUnderTest, run_tests};
-use shelfward_core::{Result, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{Result, async_trait};
 use shelfward_sqlite::SqliteStore;
 
 struct InMemory(SqliteStore);
@@ -15,7 +16,7 @@ impl StoreUnderTest for InMemory {
         "sqlite in memory"
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         Ok(Arc::new(self.0.clone()))
     }
 }

@@ -48,7 +48,7 @@ impl Form {
     }
 }
 
-async fn write(collection: Arc<dyn Collection>, writer: usize, end: Instant) -> usize {
+async fn write(collection: Collection, writer: usize, end: Instant) -> usize {
     let flips = of_source("t", "flip");
     let mut writes = 0;
     while Instant::now() < end {
@@ -64,7 +64,7 @@ async fn write(collection: Arc<dyn Collection>, writer: usize, end: Instant) -> 
     writes
 }
 
-async fn search(collection: Arc<dyn Collection>, end: Instant) -> usize {
+async fn search(collection: Collection, end: Instant) -> usize {
     let mut hits = 0;
     while Instant::now() < end {
         for form in FORMS {

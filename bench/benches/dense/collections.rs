@@ -14,7 +14,7 @@ use crate::{TOP_K, WIDTH};
 /// A collection and what runs its calls.
 pub(crate) struct Held {
     pub(crate) runtime: Arc<Runtime>,
-    pub(crate) collection: Arc<dyn Collection>,
+    pub(crate) collection: Collection,
 }
 
 /// The spec of what is searched: `tenant` is the partition, and `share` is a number from 0 to 999.

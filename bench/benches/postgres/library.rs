@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use shelfward_bench::vectors::recall;
+use shelfward_core::adapter::StoreAdapter as _;
 use shelfward_core::library::{IndexSource, LibrarySpec, Passage};
-use shelfward_core::{
-    Collection, CollectionName, Filter, Hit, Leg, LibraryIndex, Store, TenantId, VectorStore as _,
-};
+use shelfward_core::{Collection, CollectionName, Filter, Hit, Leg, LibraryIndex, Store, TenantId};
 use shelfward_postgres::{PostgresStore, VectorIndex};
 
 use crate::TOP_K;
@@ -34,9 +33,9 @@ pub(crate) fn may_see(every: usize, passage: usize) -> bool {
 pub(crate) struct Library {
     pub(crate) index: LibraryIndex,
     /// The collection as the adapter gives it.
-    pub(crate) bare: Arc<dyn Collection>,
+    pub(crate) bare: Collection,
     /// The collection behind the checked handle.
-    pub(crate) checked: Arc<dyn Collection>,
+    pub(crate) checked: Collection,
     pub(crate) table: String,
 }
 
@@ -128,7 +127,7 @@ pub(crate) fn number(text: Option<&str>) -> String {
 /// found, and the fewest hits of an answer.
 pub(crate) fn found(
     run: &Run<'_>,
-    collection: &dyn Collection,
+    collection: &Collection,
     filter: &Arc<Filter>,
     such: impl Fn(usize) -> bool,
 ) -> (f64, usize) {

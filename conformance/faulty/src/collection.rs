@@ -3,14 +3,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
 use shelfward_core::{
-    Capabilities, Collection, CollectionSpec, Count, Cursor, Expected, Filter, Found, Include, Key,
-    Leg, MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result, StoredRecord,
-    VectorStore, WriteOrder, async_trait,
+    Capabilities, CollectionSpec, Count, Cursor, Filter, Include, Key, Leg, LegResult,
+    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
+    StoredRecord, async_trait,
 };
 
 use super::Fault;
 use super::filter_semantics::{matches, misunderstands};
+use super::layer::in_one_state;
 use super::records::{but_the_last, patched, rename, round};
 use super::stale_reads::{Change, Ghosts};
 
@@ -18,8 +20,8 @@ use super::stale_reads::{Change, Ghosts};
 pub(super) const EVERYTHING: usize = 100_000;
 
 pub(super) struct FaultyCollection {
-    pub(super) inner: Arc<dyn Collection>,
-    pub(super) store: Arc<dyn VectorStore>,
+    pub(super) inner: Arc<dyn CollectionAdapter>,
+    pub(super) store: Arc<dyn StoreAdapter>,
     pub(super) fault: Fault,
     pub(super) can: Capabilities,
     pub(super) ghosts: Ghosts,
@@ -27,13 +29,13 @@ pub(super) struct FaultyCollection {
     /// How many replaces the store has begun.
     pub(super) writers: Arc<AtomicUsize>,
     /// What was answered before, where answers are cached.
-    answers: Mutex<Vec<(Leg, Found)>>,
+    answers: Mutex<Vec<(Leg, LegResult)>>,
 }
 
 impl FaultyCollection {
     pub(super) fn new(
-        inner: Arc<dyn Collection>,
-        store: Arc<dyn VectorStore>,
+        inner: Arc<dyn CollectionAdapter>,
+        store: Arc<dyn StoreAdapter>,
         fault: Fault,
         can: Capabilities,
         ghosts: Ghosts,
@@ -83,14 +85,26 @@ impl FaultyCollection {
         Ok(())
     }
 
-    fn answers(&self) -> MutexGuard<'_, Vec<(Leg, Found)>> {
+    fn answers(&self) -> MutexGuard<'_, Vec<(Leg, LegResult)>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answered(&self, leg: &Leg) -> Option<Found> {
+    fn answered(&self, leg: &Leg) -> Option<LegResult> {
         let answers = self.answers();
         let answered = answers.iter().find(|(asked, _)| asked == leg);
         answered.map(|(_, found)| found.clone())
+    }
+
+    async fn one_leg(&self, leg: &Leg) -> Result<LegResult> {
+        if self.fault != Fault::CachesAnswers {
+            return self.leg(leg).await;
+        }
+        if let Some(found) = self.answered(leg) {
+            return Ok(found);
+        }
+        let found = self.leg(leg).await?;
+        self.answers().push((leg.clone(), found.clone()));
+        Ok(found)
     }
 
     /// Its own writes a handle knows of.
@@ -157,7 +171,7 @@ fn one_more(count: Count) -> Count {
 }
 
 #[async_trait]
-impl Collection for FaultyCollection {
+impl CollectionAdapter for FaultyCollection {
     fn spec(&self) -> &CollectionSpec {
         self.inner.spec()
     }
@@ -201,20 +215,12 @@ impl Collection for FaultyCollection {
         }
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
-        if self.fault != Fault::CachesAnswers {
-            return self.leg(leg).await;
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        match legs {
+            [leg] => Ok(vec![self.one_leg(leg).await?]),
+            [dense, lexical] => self.both_legs(dense, lexical).await,
+            _ => in_one_state(legs, |leg| self.leg(leg)).await,
         }
-        if let Some(found) = self.answered(leg) {
-            return Ok(found);
-        }
-        let found = self.leg(leg).await?;
-        self.answers().push((leg.clone(), found.clone()));
-        Ok(found)
-    }
-
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        self.both_legs(dense, lexical).await
     }
 
     async fn fetch(
@@ -252,59 +258,48 @@ impl Collection for FaultyCollection {
         Ok(fetched)
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+    async fn replace(
+        &self,
+        selector: &NarrowFilter,
+        with: &[Record],
+        precondition: Option<&Precondition>,
+    ) -> Result<Option<Replaced>> {
         self.written();
-        self.remember(Change::Deleted, selector.filter()).await?;
-        self.remember(Change::WrittenOver, selector.filter())
-            .await?;
-        match self.fault {
+        if precondition.is_none() {
+            self.remember(Change::Deleted, selector.filter()).await?;
+            self.remember(Change::WrittenOver, selector.filter())
+                .await?;
+        }
+        let replaced = match self.fault {
             Fault::UnorderedWriters | Fault::TearsWrites => {
-                self.replace_in_steps(selector, with).await
+                self.replace_in_steps(selector, with).await?
             }
             Fault::LeavesStaleTail => {
                 self.inner.upsert(with).await?;
-                Ok(Replaced::new(Count::Exact(0), with.len()))
+                Replaced::new(Count::Exact(0), with.len())
             }
             Fault::ReplacesInTwoSteps => {
                 let removed = self.inner.delete_matching(selector).await?;
                 tokio::time::sleep(Duration::from_millis(2)).await;
                 self.inner.upsert(with).await?;
-                Ok(Replaced::new(removed, with.len()))
+                Replaced::new(removed, with.len())
             }
             Fault::LandsLate => {
                 let (inner, selector, with) = (self.inner.clone(), selector.clone(), with.to_vec());
                 let job = tokio::spawn(async move {
                     tokio::time::sleep(Duration::from_millis(20)).await;
-                    inner.replace(&selector, &with).await
+                    inner.replace(&selector, &with, None).await
                 });
-                job.await
-                    .unwrap_or_else(|_| Ok(Replaced::new(Count::Unknown, 0)))
+                return job
+                    .await
+                    .unwrap_or_else(|_| Ok(Some(Replaced::new(Count::Unknown, 0))));
             }
-            Fault::LosesLastOfBatch => self.inner.replace(selector, but_the_last(with)).await,
-            _ => self.inner.replace(selector, with).await,
-        }
-    }
-
-    async fn replace_if(
-        &self,
-        selector: &NarrowFilter,
-        with: &[Record],
-        expected: &Expected,
-    ) -> Result<Option<Replaced>> {
-        let replaces_otherwise = matches!(
-            self.fault,
-            Fault::UnorderedWriters
-                | Fault::LeavesStaleTail
-                | Fault::ReplacesInTwoSteps
-                | Fault::LandsLate
-                | Fault::LosesLastOfBatch
-                | Fault::TearsWrites
-        );
-        if replaces_otherwise {
-            return self.replace(selector, with).await.map(Some);
-        }
-        self.written();
-        self.inner.replace_if(selector, with, expected).await
+            Fault::LosesLastOfBatch => {
+                return self.inner.replace(selector, but_the_last(with), None).await;
+            }
+            _ => return self.inner.replace(selector, with, precondition).await,
+        };
+        Ok(Some(replaced))
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
@@ -425,13 +420,5 @@ impl Collection for FaultyCollection {
             }
             _ => self.inner.count(filter).await,
         }
-    }
-
-    fn write_order(&self) -> Option<WriteOrder> {
-        if self.fault == Fault::UnorderedWriters {
-            // One for each handle, which orders nobody.
-            return Some(WriteOrder::new());
-        }
-        self.inner.write_order()
     }
 }

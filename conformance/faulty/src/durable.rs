@@ -4,23 +4,25 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::capabilities::Writers;
 use shelfward_core::{
-    Ask, Capabilities, Collection, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind,
-    Expected, Filter, Found, Include, Key, Leg, MetadataPatch, NarrowFilter, Operation, Page,
-    Record, Replaced, Result, StoreError, StoredRecord, VectorStore, WriteOrder, async_trait,
+    Ask, Capabilities, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind, Filter,
+    Include, Key, Leg, LegResult, MetadataPatch, NarrowFilter, Operation, Page, Precondition,
+    Record, Replaced, Result, StoreError, StoredRecord, async_trait,
 };
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use super::Fault;
 use super::collection::EVERYTHING;
+use super::layer::{Layer, Layered, search_one};
 use super::lost_writes::Journal;
+use super::records::is_met;
 use shelfward_conformance::this_process;
-use shelfward_conformance::{Layer, Layered};
 
 /// Where a store lies. Its fault shows when it is opened again, or from another process.
 pub struct Kept {
-    pub(super) inner: Arc<dyn VectorStore>,
+    pub(super) inner: Arc<dyn StoreAdapter>,
     pub(super) fault: Option<Fault>,
     one_process: bool,
     /// One writer at a time, from whatever process.
@@ -44,7 +46,7 @@ struct State {
 
 impl Kept {
     /// Nothing yet, kept in a store that stays open.
-    pub fn new(inner: Arc<dyn VectorStore>, fault: Option<Fault>) -> Arc<Self> {
+    pub fn new(inner: Arc<dyn StoreAdapter>, fault: Option<Fault>) -> Arc<Self> {
         let of_one_process = [Fault::LetsAnotherProcessIn, Fault::KeepsLockOfTheDead];
         Arc::new(Self {
             inner,
@@ -56,7 +58,7 @@ impl Kept {
     }
 
     /// The same for a store that one process may have open at a time.
-    pub fn of_one_process(inner: Arc<dyn VectorStore>, fault: Option<Fault>) -> Arc<Self> {
+    pub fn of_one_process(inner: Arc<dyn StoreAdapter>, fault: Option<Fault>) -> Arc<Self> {
         Arc::new(Self {
             inner,
             fault,
@@ -70,7 +72,7 @@ impl Kept {
     ///
     /// # Errors
     /// Where another process has the store and only one may.
-    pub async fn open(self: &Arc<Self>) -> Result<Arc<dyn VectorStore>> {
+    pub async fn open(self: &Arc<Self>) -> Result<Arc<dyn StoreAdapter>> {
         let process = this_process();
         let journal = {
             let mut state = self.state();
@@ -97,6 +99,7 @@ impl Kept {
         Ok(Arc::new(Handle(Arc::new(Session {
             kept: self.clone(),
             closed: AtomicBool::new(false),
+            locks: WriteLocks::new(),
         }))))
     }
 
@@ -132,6 +135,9 @@ fn record(stored: StoredRecord) -> Record {
 struct Session {
     kept: Arc<Kept>,
     closed: AtomicBool,
+    /// Of this handle alone: those of the store behind would order handles that stand for those of two
+    /// processes.
+    locks: WriteLocks,
 }
 
 impl Session {
@@ -157,7 +163,7 @@ impl Drop for Session {
 struct Handle(Arc<Session>);
 
 #[async_trait]
-impl VectorStore for Handle {
+impl StoreAdapter for Handle {
     fn kind(&self) -> &'static str {
         "kept"
     }
@@ -171,7 +177,7 @@ impl VectorStore for Handle {
         self.0.kept.inner.create(spec).await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         self.0.open(Operation::Open)?;
         let Some(behind) = self.0.kept.inner.open(name).await? else {
             return Ok(None);
@@ -202,6 +208,10 @@ impl VectorStore for Handle {
         kept.inner.drop_collection(name).await
     }
 
+    fn write_locks(&self) -> WriteLocks {
+        self.0.locks.clone()
+    }
+
     async fn health(&self) -> Result<()> {
         self.0.open(Operation::Health)
     }
@@ -217,7 +227,7 @@ impl VectorStore for Handle {
 }
 
 struct KeptCollection {
-    behind: Arc<dyn Collection>,
+    behind: Arc<dyn CollectionAdapter>,
     can: Capabilities,
     session: Arc<Session>,
 }
@@ -266,7 +276,7 @@ enum About<'a> {
 
 #[async_trait]
 impl Layer for KeptCollection {
-    fn behind(&self) -> &Arc<dyn Collection> {
+    fn behind(&self) -> &Arc<dyn CollectionAdapter> {
         &self.behind
     }
 
@@ -284,23 +294,23 @@ impl Layer for KeptCollection {
         self.behind.delete(keys).await
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
+    async fn search_leg(&self, leg: &Leg) -> Result<LegResult> {
         self.session.open(Operation::Search)?;
         let kept = &self.session.kept;
         let again = kept.state().again;
         let lexical = matches!(leg.ask, Ask::Lexical { .. });
         match kept.fault {
             Some(Fault::ForgetsWords) if again && lexical => {
-                Ok(Found::new(Vec::new(), End::Complete))
+                Ok(LegResult::new(Vec::new(), End::Complete))
             }
             Some(Fault::TurnsTies) if again => {
-                let mut found = self.behind.search(&leg.with_top_k(EVERYTHING)).await?;
+                let mut found = search_one(&*self.behind, &leg.with_top_k(EVERYTHING)).await?;
                 found.hits.reverse();
                 found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
                 found.hits.truncate(leg.top_k);
                 Ok(found)
             }
-            _ => self.behind.search(leg).await,
+            _ => search_one(&*self.behind, leg).await,
         }
     }
 
@@ -314,31 +324,21 @@ impl Layer for KeptCollection {
         self.behind.fetch(keys, within, include).await
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        let about = About::Filter(selector.filter());
-        let _turn = self.turn(Operation::Replace, about).await?;
-        self.behind.replace(selector, with).await
-    }
-
-    async fn replace_if(
+    async fn replace(
         &self,
         selector: &NarrowFilter,
         with: &[Record],
-        expected: &Expected,
+        precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
         let about = About::Filter(selector.filter());
         let _turn = self.turn(Operation::Replace, about).await?;
-        let keys = std::slice::from_ref(&expected.key);
-        let now = self
-            .behind
-            .fetch(keys, selector.filter(), Include::METADATA)
-            .await?;
-        let now = now.into_iter().flatten().next();
-        let met = expected.is_met_by(now.as_ref().map(|record| &*record.metadata));
-        if !met && self.session.kept.fault != Some(Fault::IgnoresExpected) {
+        if let Some(expected) = precondition
+            && self.session.kept.fault != Some(Fault::IgnoresExpected)
+            && !is_met(&*self.behind, expected, selector).await?
+        {
             return Ok(None);
         }
-        self.behind.replace(selector, with).await.map(Some)
+        self.behind.replace(selector, with, None).await
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
@@ -378,10 +378,5 @@ impl Layer for KeptCollection {
     async fn count(&self, filter: &Filter) -> Result<Count> {
         self.session.open(Operation::Count)?;
         self.behind.count(filter).await
-    }
-
-    /// None: that of the store behind would order handles that stand for those of two processes.
-    fn write_order(&self) -> Option<WriteOrder> {
-        None
     }
 }

@@ -10,6 +10,7 @@ mod collection;
 mod durable;
 mod fault;
 mod filter_semantics;
+mod layer;
 mod lexical;
 mod lost_writes;
 mod query_parsing;
@@ -21,5 +22,6 @@ mod store;
 
 pub use durable::Kept;
 pub use fault::{Fault, KEPT_BY_THE_HANDLE};
+pub use layer::{in_one_state, search_one};
 pub use remote::{RemoteServer, RemoteStore};
 pub use store::FaultyStore;

@@ -1,8 +1,26 @@
-//! Records, wrongly kept.
+//! Records, wrongly kept, and what is asked of them.
 
 use std::sync::Arc;
 
-use shelfward_core::{MetadataKey, MetadataPatch, Record, Scalar, StoredRecord, Value};
+use shelfward_core::adapter::CollectionAdapter;
+use shelfward_core::{
+    Include, MetadataKey, MetadataPatch, NarrowFilter, Precondition, Record, Result, Scalar,
+    StoredRecord, Value,
+};
+
+/// Whether a record, looked for within the selector, is as the precondition says.
+pub(super) async fn is_met(
+    collection: &dyn CollectionAdapter,
+    precondition: &Precondition,
+    selector: &NarrowFilter,
+) -> Result<bool> {
+    let keys = std::slice::from_ref(&precondition.key);
+    let now = collection
+        .fetch(keys, selector.filter(), Include::METADATA)
+        .await?;
+    let now = now.into_iter().flatten().next();
+    Ok(precondition.is_met_by(now.as_ref().map(|record| &*record.metadata)))
+}
 
 /// Integers as a store that knows only floats gives them back.
 pub(super) fn round(record: &mut StoredRecord) {

@@ -3,26 +3,27 @@
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
+use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::filter::key;
 use shelfward_core::{
-    Ask, Collection, End, Filter, Found, Hit, Include, Leg, Match, Operation, Result, StoreError,
+    Ask, End, Filter, Hit, Include, Leg, LegResult, Match, Operation, Result, StoreError,
     query_words,
 };
 
 use super::Fault;
 use super::collection::{A_MOMENT, EVERYTHING, FaultyCollection};
 use super::filter_semantics::{matches, misunderstands};
+use super::layer::{in_one_state, search_one};
 use super::lexical::{Shelf, of_words};
-use shelfward_conformance::in_one_state;
 
 impl FaultyCollection {
     /// One leg.
-    pub(super) async fn leg(&self, leg: &Leg) -> Result<Found> {
+    pub(super) async fn leg(&self, leg: &Leg) -> Result<LegResult> {
         let dense = matches!(leg.ask, Ask::Dense(_));
         let mut found = match self.fault {
             fault if of_words(fault) => match self.by_own_words(leg).await? {
                 Some(found) => found,
-                None => self.inner.search(leg).await?,
+                None => search_one(&*self.inner, leg).await?,
             },
             fault if misunderstands(fault) => {
                 let mut found = self.unfiltered(leg, EVERYTHING).await?;
@@ -38,13 +39,13 @@ impl FaultyCollection {
                 found
             }
             Fault::InvertsScores | Fault::UnstableTies => {
-                self.inner.search(&leg.with_top_k(EVERYTHING)).await?
+                search_one(&*self.inner, &leg.with_top_k(EVERYTHING)).await?
             }
             Fault::MissesNeighbours | Fault::MissesOneNeighbour if dense => {
-                self.inner.search(&leg.with_top_k(leg.top_k * 2)).await?
+                search_one(&*self.inner, &leg.with_top_k(leg.top_k * 2)).await?
             }
-            Fault::AnyMeansAll => self.inner.search(&every_word(leg)).await?,
-            _ => self.inner.search(leg).await?,
+            Fault::AnyMeansAll => search_one(&*self.inner, &every_word(leg)).await?,
+            _ => search_one(&*self.inner, leg).await?,
         };
         match self.fault {
             Fault::OffByOneTopK if found.hits.len() == leg.top_k || found.hits.len() > 1 => {
@@ -101,22 +102,22 @@ impl FaultyCollection {
     }
 
     /// Two legs asked for together.
-    pub(super) async fn both_legs(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        let mut legs = (dense.clone(), lexical.clone());
+    pub(super) async fn both_legs(&self, dense: &Leg, lexical: &Leg) -> Result<Vec<LegResult>> {
+        let mut legs = [dense.clone(), lexical.clone()];
         if self.fault == Fault::FiltersOneOfBoth {
-            legs.1 = lexical.with_filter(self.partition_only(&lexical.filter));
+            legs[1] = lexical.with_filter(self.partition_only(&lexical.filter));
         }
-        let (mut a, mut b) = match self.fault {
+        let mut results = match self.fault {
             Fault::LegsOfTwoStates | Fault::UnstableTies => {
-                let a = self.leg(&legs.0).await?;
+                let first = self.leg(&legs[0]).await?;
                 tokio::time::sleep(A_MOMENT).await;
-                (a, self.leg(&legs.1).await?)
+                vec![first, self.leg(&legs[1]).await?]
             }
-            _ => in_one_state(&legs.0, &legs.1, |leg| self.leg(leg)).await?,
+            _ => in_one_state(&legs, |leg| self.leg(leg)).await?,
         };
-        match self.fault {
-            Fault::SwapsLegs => std::mem::swap(&mut a, &mut b),
-            Fault::FusesLegs => {
+        match (self.fault, &mut *results) {
+            (Fault::SwapsLegs, [a, b]) => std::mem::swap(a, b),
+            (Fault::FusesLegs, [a, b]) => {
                 a.hits.extend(b.hits.iter().cloned());
                 let mut seen = HashSet::new();
                 a.hits.retain(|hit| seen.insert(hit.key.clone()));
@@ -126,7 +127,7 @@ impl FaultyCollection {
             }
             _ => {}
         }
-        Ok((a, b))
+        Ok(results)
     }
 
     /// Whether there is so much that an index makes a difference.
@@ -145,11 +146,10 @@ impl FaultyCollection {
     }
 
     /// Everything that the leg could find, unfiltered.
-    async fn unfiltered(&self, leg: &Leg, top_k: usize) -> Result<Found> {
+    async fn unfiltered(&self, leg: &Leg, top_k: usize) -> Result<LegResult> {
         let partition = self.partition_only(&leg.filter);
-        self.inner
-            .search(&leg.with_filter(partition).with_top_k(top_k))
-            .await
+        let wider = leg.with_filter(partition).with_top_k(top_k);
+        search_one(&*self.inner, &wider).await
     }
 
     /// Hits of the other collections of the store, as if they were of this one.
@@ -161,7 +161,7 @@ impl FaultyCollection {
             }
             if let Some(other) = self.store.open(&name).await?
                 && other.spec().width == self.spec().width
-                && let Ok(found) = other.search(leg).await
+                && let Ok(found) = search_one(&*other, leg).await
             {
                 hits.extend(found.hits);
             }
@@ -170,7 +170,7 @@ impl FaultyCollection {
     }
 
     /// What is found, or no longer found, by words that a record had before it was changed.
-    async fn haunt(&self, leg: &Leg, found: &mut Found) -> Result<()> {
+    async fn haunt(&self, leg: &Leg, found: &mut LegResult) -> Result<()> {
         let Ask::Lexical { words, .. } = &leg.ask else {
             return Ok(());
         };
@@ -200,7 +200,7 @@ impl FaultyCollection {
     }
 
     /// What the leg of this crate's own finds, with its fault.
-    async fn by_own_words(&self, leg: &Leg) -> Result<Option<Found>> {
+    async fn by_own_words(&self, leg: &Leg) -> Result<Option<LegResult>> {
         let Ask::Lexical { words, matching } = &leg.ask else {
             return Ok(None);
         };
@@ -218,7 +218,7 @@ impl FaultyCollection {
         let hits = shelf
             .search(words, *matching, &leg.filter)
             .map_err(|kind| StoreError::new(Operation::Search, kind).on(&self.spec().name))?;
-        Ok(Some(Found::new(hits, End::Complete)))
+        Ok(Some(LegResult::new(hits, End::Complete)))
     }
 }
 

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::capabilities::{Dense, Full, Replace};
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, ErrorKind, Metric, Operation, Result,
-    StoreError, VectorStore, async_trait,
+    Capabilities, CollectionName, CollectionSpec, ErrorKind, Metric, Operation, Result, StoreError,
+    async_trait,
 };
 
 use super::Fault;
@@ -13,7 +14,7 @@ use super::stale_reads::Ghosts;
 
 /// A store with one fault, before one that is whole.
 pub struct FaultyStore {
-    inner: Arc<dyn VectorStore>,
+    inner: Arc<dyn StoreAdapter>,
     fault: Fault,
     transactions: bool,
     ghosts: Ghosts,
@@ -22,7 +23,7 @@ pub struct FaultyStore {
 
 impl FaultyStore {
     /// Puts a fault before a store.
-    pub fn new(inner: Arc<dyn VectorStore>, fault: Fault) -> Self {
+    pub fn new(inner: Arc<dyn StoreAdapter>, fault: Fault) -> Self {
         Self {
             inner,
             fault,
@@ -55,7 +56,7 @@ impl FaultyStore {
 }
 
 #[async_trait]
-impl VectorStore for FaultyStore {
+impl StoreAdapter for FaultyStore {
     fn kind(&self) -> &'static str {
         "faulty"
     }
@@ -71,7 +72,7 @@ impl VectorStore for FaultyStore {
         self.inner.create(spec).await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         if self.fault == Fault::OpenCreates && self.inner.open(name).await?.is_none() {
             self.inner
                 .create(&CollectionSpec::new(
@@ -109,6 +110,14 @@ impl VectorStore for FaultyStore {
         self.ghosts.forget(name);
         let dropped = self.inner.drop_collection(name).await?;
         Ok(dropped || self.fault == Fault::DropAnswersYes)
+    }
+
+    fn write_locks(&self) -> WriteLocks {
+        if self.fault == Fault::UnorderedWriters {
+            // Others for each handle, which order nobody.
+            return WriteLocks::new();
+        }
+        self.inner.write_locks()
     }
 
     async fn health(&self) -> Result<()> {

@@ -23,7 +23,7 @@ use shelfward_core::{
 use shelfward_memory::MemoryStore;
 
 /// A library on a faulty store without transactions, as the servers of the table are.
-async fn library(fault: Fault, rounds: u32) -> (LibraryIndex, Arc<dyn Collection>) {
+async fn library(fault: Fault, rounds: u32) -> (LibraryIndex, Collection) {
     let memory = MemoryStore::new();
     let faulty = FaultyStore::new(Arc::new(memory.clone()), fault).without_transactions();
     let store = Store::new(faulty).with_ceilings(Ceilings::default().with_refill_rounds(rounds));
@@ -64,7 +64,7 @@ fn ids(answer: &SearchAnswer) -> Vec<&str> {
         .collect()
 }
 
-async fn rows(truth: &Arc<dyn Collection>, source: &str) -> u64 {
+async fn rows(truth: &Collection, source: &str) -> u64 {
     let of_source = key("tenantId")
         .eq("org1")
         .and(key("sourceId").eq(source))

@@ -61,7 +61,7 @@ async fn create_twice(context: Context) -> Checked {
         .upsert(&[record("kept", 0, "{}")?])
         .await?;
     let again = context.make(&spec).await?;
-    rows("rows after creating again", &*again, 1).await
+    rows("rows after creating again", &again, 1).await
 }
 
 async fn differing(context: Context, change: fn(&mut CollectionSpec)) -> Checked {
@@ -81,7 +81,7 @@ async fn differing(context: Context, change: fn(&mut CollectionSpec)) -> Checked
     holds(*still.spec() == spec, || {
         "the refused spec was taken".into()
     })?;
-    rows("rows after a refused create", &*still, 1).await
+    rows("rows after a refused create", &still, 1).await
 }
 
 async fn zero_width(context: Context) -> Checked {
@@ -146,7 +146,7 @@ async fn drop_one(context: Context) -> Checked {
         "a dropped collection is listed".into()
     })?;
     let anew = store.ensure(&spec).await?;
-    rows("rows of a collection made anew", &*anew, 0).await
+    rows("rows of a collection made anew", &anew, 0).await
 }
 
 async fn drop_missing(context: Context) -> Checked {
@@ -176,7 +176,7 @@ async fn stale_handle(context: Context) -> Checked {
             .await,
         "a read of a collection made anew",
     )?;
-    rows("rows of the new collection", &*new, 0).await
+    rows("rows of the new collection", &new, 0).await
 }
 
 fn stale<T>(answer: Result<T, StoreError>, what: &str) -> Checked {

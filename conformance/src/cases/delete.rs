@@ -27,7 +27,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-async fn fixture(context: &Context) -> Checked<std::sync::Arc<dyn Collection>> {
+async fn fixture(context: &Context) -> Checked<Collection> {
     let collection = context
         .make(&context.spec()?.with_fields(fields()?))
         .await?;
@@ -35,7 +35,7 @@ async fn fixture(context: &Context) -> Checked<std::sync::Arc<dyn Collection>> {
     Ok(collection)
 }
 
-async fn left(collection: &std::sync::Arc<dyn Collection>, expected: &[&str]) -> Checked {
+async fn left(collection: &Collection, expected: &[&str]) -> Checked {
     let found = collection
         .search(&Leg::dense([1.0; 4], Filter::everything(), 100))
         .await?;

@@ -7,7 +7,6 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
-use shelfward_core::capabilities::Visible;
 use shelfward_core::library::{ScopeChange, SearchRequest};
 use shelfward_core::{LibraryIndex, Scope, SourceId, TenantId};
 
@@ -95,7 +94,7 @@ impl Lane {
             let at_once = self.seen().await?;
             tokio::time::sleep(A_WHILE).await;
             let later = self.seen().await?;
-            if at_once != later && !can.late_writes && can.visible == Visible::AtOnce {
+            if at_once != later && !can.late_writes {
                 let message = format!(
                     "a write that was dropped ({moment:?}) landed later: {at_once:?} were to be \
                      read when it was dropped, and then {later:?}"

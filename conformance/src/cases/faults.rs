@@ -36,7 +36,7 @@ async fn closed(context: Context) -> Checked {
     let again = context.again(&spec.name).await;
     let can = context.adapter().await?.capabilities(&spec);
     match again {
-        Ok(again) => rows("rows after a close", &*again, 1).await,
+        Ok(again) => rows("rows after a close", &again, 1).await,
         Err(finding) if can.durable => Err(finding),
         Err(_) => Ok(()),
     }
@@ -101,7 +101,7 @@ async fn claims(context: Context) -> Checked {
     )?;
     let atomic = can.replace == shelfward_core::capabilities::Replace::Atomic;
     if atomic {
-        claim("replace", true, bare.replace(&selector()?, &[]).await)?;
+        claim("replace", true, bare.replace(&selector()?, &[], None).await)?;
     }
     holds(can == adapter.capabilities(&spec), || {
         "the store promises other capabilities than the collection has".into()

@@ -1,7 +1,5 @@
 //! The documents that the filter tables speak of.
 
-use std::sync::Arc;
-
 use shelfward_core::{Collection, Field, FieldKind, Key, MetadataKey, Record};
 
 use crate::context::{Context, record};
@@ -66,7 +64,7 @@ pub(crate) fn keys(documents: &[(&str, &str)]) -> Checked<Vec<Key>> {
         .collect()
 }
 
-pub(crate) async fn declared(context: &Context) -> Checked<Arc<dyn Collection>> {
+pub(crate) async fn declared(context: &Context) -> Checked<Collection> {
     let collection = context
         .make(&context.spec()?.with_fields(fields()?))
         .await?;
@@ -74,7 +72,7 @@ pub(crate) async fn declared(context: &Context) -> Checked<Arc<dyn Collection>> 
     Ok(collection)
 }
 
-pub(crate) async fn undeclared(context: &Context) -> Checked<Arc<dyn Collection>> {
+pub(crate) async fn undeclared(context: &Context) -> Checked<Collection> {
     let collection = context
         .make(&context.spec()?.with_open_fields(true))
         .await?;

@@ -76,7 +76,7 @@ async fn each_finds_itself(context: Context, list: bool) -> Checked {
         finds(&collection, &keys, filter.build()?, &[format!("r{n}")]).await?;
     }
     let total = u64::try_from(PAYLOADS.len()).unwrap_or(0);
-    rows("afterwards", &*collection, total).await
+    rows("afterwards", &collection, total).await
 }
 
 async fn value(context: Context) -> Checked {
@@ -109,7 +109,7 @@ async fn id(context: Context) -> Checked {
         2,
     )?;
     let left = u64::try_from(PAYLOADS.len() - 2).unwrap_or(0);
-    rows("left", &*collection, left).await
+    rows("left", &collection, left).await
 }
 
 /// Keys that would be code, as far as the rule takes them: a store must hold each as a plain name.
@@ -215,5 +215,5 @@ async fn cursor(context: Context) -> Checked {
         }
     }
     let everything = u64::try_from(super::fixture::DECLARED.len()).unwrap_or(0);
-    rows("afterwards", &*collection, everything).await
+    rows("afterwards", &collection, everything).await
 }

@@ -22,9 +22,7 @@ pub(super) fn cases() -> Vec<Case> {
         .collect()
 }
 
-async fn many(
-    context: &Context,
-) -> Checked<(std::sync::Arc<dyn shelfward_core::Collection>, Vec<String>)> {
+async fn many(context: &Context) -> Checked<(shelfward_core::Collection, Vec<String>)> {
     let names: Vec<String> = (0..25).map(|n| format!("r{n}")).collect();
     let collection = context
         .make(&context.spec()?.with_fields(fields()?))
@@ -40,7 +38,7 @@ async fn many(
 async fn every_record(context: Context) -> Checked {
     let (collection, names) = many(&context).await?;
     for page in [1, 7, 25, 26] {
-        let found = scan(&*collection, &Filter::everything(), page).await?;
+        let found = scan(&collection, &Filter::everything(), page).await?;
         let found: Vec<_> = found.iter().map(|r| r.key.id.to_string()).collect();
         same_ids(&format!("pages of {page}"), &found, &names)?;
     }
@@ -52,10 +50,10 @@ async fn stable(context: Context) -> Checked {
     let order = |found: Vec<shelfward_core::StoredRecord>| -> Vec<_> {
         found.iter().map(|r| r.key.id.to_string()).collect()
     };
-    let first = order(scan(&*collection, &Filter::everything(), 4).await?);
+    let first = order(scan(&collection, &Filter::everything(), 4).await?);
     same_order(
         "other pages",
-        &order(scan(&*collection, &Filter::everything(), 9).await?),
+        &order(scan(&collection, &Filter::everything(), 9).await?),
         &first,
     )
 }
@@ -63,7 +61,7 @@ async fn stable(context: Context) -> Checked {
 async fn under_a_filter(context: Context) -> Checked {
     let (collection, names) = many(&context).await?;
     let odd: Vec<_> = names.iter().skip(1).step_by(2).collect();
-    let found = scan(&*collection, &field("n").eq(1).build()?, 3).await?;
+    let found = scan(&collection, &field("n").eq(1).build()?, 3).await?;
     let found: Vec<_> = found.iter().map(|r| r.key.id.to_string()).collect();
     same_ids("the odd ones", &found, &odd)
 }

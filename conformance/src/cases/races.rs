@@ -81,7 +81,7 @@ async fn write(index: LibraryIndex, write: Write) -> Checked {
 /// What is there: for each passage its text and whether everybody may read it.
 pub(super) async fn state(
     index: &LibraryIndex,
-    collection: &Arc<dyn Collection>,
+    collection: &Collection,
 ) -> Checked<Vec<(String, bool)>> {
     let filter = shelfward_core::filter::key("tenantId").eq("org1").build()?;
     let mut there = Vec::new();
@@ -225,7 +225,7 @@ async fn parallel(context: Context) -> Checked {
     for task in tasks {
         task.await.map_err(|e| Finding::errors(e.to_string()))??;
     }
-    rows("four writers of 25", &*collection, 100).await
+    rows("four writers of 25", &collection, 100).await
 }
 
 async fn same_key(context: Context) -> Checked {
@@ -243,7 +243,7 @@ async fn same_key(context: Context) -> Checked {
     for task in tasks {
         task.await.map_err(|e| Finding::errors(e.to_string()))??;
     }
-    rows("one key", &*collection, 1).await?;
+    rows("one key", &collection, 1).await?;
     let key = crate::context::key("one")?;
     let fetched = collection
         .fetch(&[key], &Filter::everything(), Include::TEXT)

@@ -132,12 +132,12 @@ async fn integers(context: Context) -> Checked {
 async fn count(context: Context) -> Checked {
     let collection = context.filters().await?;
     let number = u64::try_from(keys(&DECLARED)?.len()).unwrap_or(0);
-    rows("everything", &*collection, number).await?;
+    rows("everything", &collection, number).await?;
     for (what, filter, expected) in [
         ("a part", r#"{"b":true}"#, 2),
         ("nothing", r#"{"t":"zz"}"#, 0),
     ] {
-        counted(what, &*collection, &Filter::from_json(filter)?, expected).await?;
+        counted(what, &collection, &Filter::from_json(filter)?, expected).await?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use shelfward_core::capabilities::Dense;
-use shelfward_core::{Collection, End, Filter, Found, Key, Leg, Metadata, Metric, Record};
+use shelfward_core::{Collection, End, Filter, Key, Leg, LegResult, Metadata, Metric, Record};
 
 use super::metrics::{UNDECLARED, declares};
 use crate::case::Case;
@@ -33,7 +33,7 @@ pub(super) fn cases() -> Vec<Case> {
 const WIDTH: usize = 16;
 
 /// How many records there are: of an approximate store more, so that its index has work to do.
-fn many(collection: &dyn Collection) -> u32 {
+fn many(collection: &Collection) -> u32 {
     match collection.capabilities().dense {
         Dense::Approximate { .. } => 3_000,
         _ => 600,
@@ -96,7 +96,7 @@ fn records(numbers: &mut Numbers, ids: std::ops::Range<u32>) -> Checked<Vec<Reco
     Ok(records)
 }
 
-async fn make(context: &Context, metric: Metric) -> Checked<std::sync::Arc<dyn Collection>> {
+async fn make(context: &Context, metric: Metric) -> Checked<Collection> {
     let mut spec = context.spec()?.with_fields(super::fixture::fields()?);
     spec.width = u32::try_from(WIDTH).unwrap_or(1);
     spec.metric = metric;
@@ -104,7 +104,7 @@ async fn make(context: &Context, metric: Metric) -> Checked<std::sync::Arc<dyn C
 }
 
 /// The least share of the nearest that a store must find.
-fn least(collection: &dyn Collection) -> f64 {
+fn least(collection: &Collection) -> f64 {
     match collection.capabilities().dense {
         Dense::Approximate { min_recall } => min_recall,
         _ => 1.0,
@@ -115,7 +115,7 @@ fn least(collection: &dyn Collection) -> f64 {
 /// the scores; of equal scores at the cut any is one of the nearest.
 async fn recall(
     what: &str,
-    collection: &dyn Collection,
+    collection: &Collection,
     there: &[Record],
     filter: &Filter,
     numbers: &mut Numbers,
@@ -172,10 +172,10 @@ async fn recall(
 /// Hits are records that match, each once, with their scores, the best first.
 fn honest(
     what: &str,
-    collection: &dyn Collection,
+    collection: &Collection,
     matching: &[&Record],
     query: &[f32],
-    found: &Found,
+    found: &LegResult,
 ) -> Checked {
     let mut seen: BTreeSet<&Key> = BTreeSet::new();
     for hit in &found.hits {
@@ -203,12 +203,12 @@ fn honest(
 }
 
 /// Whether the engine filters all of it by itself.
-fn served(collection: &dyn Collection, filter: &Filter) -> bool {
+fn served(collection: &Collection, filter: &Filter) -> bool {
     let support = &collection.capabilities().filter;
     support.split(filter).residual.is_none()
 }
 
-fn enough(what: &str, collection: &dyn Collection, recall: f64) -> Checked {
+fn enough(what: &str, collection: &Collection, recall: f64) -> Checked {
     let least = least(collection);
     if recall >= least {
         return Ok(());
@@ -220,18 +220,18 @@ fn enough(what: &str, collection: &dyn Collection, recall: f64) -> Checked {
 async fn unfiltered(context: Context, metric: Metric) -> Checked {
     let mut numbers = Numbers(context.seed());
     let collection = make(&context, metric).await?;
-    let there = records(&mut numbers, 0..many(&*collection))?;
+    let there = records(&mut numbers, 0..many(&collection))?;
     collection.upsert(&there).await?;
     let everything = Filter::everything();
-    let found = recall("all", &*collection, &there, &everything, &mut numbers).await?;
-    enough("all", &*collection, found)
+    let found = recall("all", &collection, &there, &everything, &mut numbers).await?;
+    enough("all", &collection, found)
 }
 
 /// One in two to one in five hundred, by classes and by ranges.
 async fn filtered(context: Context) -> Checked {
     let mut numbers = Numbers(context.seed());
     let collection = make(&context, Metric::Cosine).await?;
-    let there = records(&mut numbers, 0..many(&*collection))?;
+    let there = records(&mut numbers, 0..many(&collection))?;
     collection.upsert(&there).await?;
     let filters = [
         ("one in two", r#"{"t":"s0"}"#),
@@ -246,9 +246,9 @@ async fn filtered(context: Context) -> Checked {
     ];
     for (what, json) in filters {
         let filter = Filter::from_json(json)?;
-        let found = recall(what, &*collection, &there, &filter, &mut numbers).await?;
-        if full(collection.capabilities()) && served(&*collection, &filter) {
-            enough(what, &*collection, found)?;
+        let found = recall(what, &collection, &there, &filter, &mut numbers).await?;
+        if full(collection.capabilities()) && served(&collection, &filter) {
+            enough(what, &collection, found)?;
         }
     }
     Ok(())
@@ -258,7 +258,7 @@ async fn filtered(context: Context) -> Checked {
 async fn changed(context: Context) -> Checked {
     let mut numbers = Numbers(context.seed());
     let collection = make(&context, Metric::Cosine).await?;
-    let mut there = records(&mut numbers, 0..many(&*collection))?;
+    let mut there = records(&mut numbers, 0..many(&collection))?;
     collection.upsert(&there).await?;
     let gone: Vec<Key> = there.iter().step_by(3).map(|r| r.key.clone()).collect();
     collection.delete(&gone).await?;
@@ -273,20 +273,20 @@ async fn changed(context: Context) -> Checked {
         over.push(record.clone());
     }
     collection.upsert(&over).await?;
-    let many = many(&*collection);
+    let many = many(&collection);
     let new = records(&mut numbers, many..many + many / 5)?;
     collection.upsert(&new).await?;
     there.extend(new);
     let everything = Filter::everything();
-    let found = recall("changed", &*collection, &there, &everything, &mut numbers).await?;
-    enough("changed", &*collection, found)
+    let found = recall("changed", &collection, &there, &everything, &mut numbers).await?;
+    enough("changed", &collection, found)
 }
 
 /// Of twelve or more equal ones ten are asked for, among many others.
 async fn ties_at_the_cut(context: Context) -> Checked {
     let mut numbers = Numbers(context.seed());
     let collection = make(&context, Metric::Cosine).await?;
-    let mut there = records(&mut numbers, 0..many(&*collection))?;
+    let mut there = records(&mut numbers, 0..many(&collection))?;
     let same = numbers.vector();
     for record in there.iter_mut().skip(5).step_by(50) {
         record.vector = same.into();
@@ -296,10 +296,10 @@ async fn ties_at_the_cut(context: Context) -> Checked {
     let matching: Vec<&Record> = there.iter().collect();
     for _ in 0..3 {
         let found = collection.search(&leg).await?;
-        honest("equal ones", &*collection, &matching, &same, &found)?;
+        honest("equal ones", &collection, &matching, &same, &found)?;
         let best = found.hits.iter().filter(|hit| hit.score > 0.999_99).count();
         // They lie in one place, so that an index that finds one finds them all.
-        let least = (least(&*collection) * 10.0).floor();
+        let least = (least(&collection) * 10.0).floor();
         if found.hits.len() != TOP_K || f64::from(u32::try_from(best).unwrap_or(0)) < least {
             let message = format!("of the equal ones {best} are among the best {TOP_K}");
             return Err(Finding::new(Verdict::Narrows, message));

@@ -64,7 +64,10 @@ async fn lexical(context: Context) -> Checked {
         .open(&collection.spec().name)
         .await?
         .ok_or_else(|| Finding::errors("no collection"))?;
-    refused(bare.search(&leg).await, "a lexical leg at the bare adapter")
+    refused(
+        bare.search(&[leg]).await,
+        "a lexical leg at the bare adapter",
+    )
 }
 
 async fn nodes(context: Context) -> Checked {

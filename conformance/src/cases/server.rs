@@ -2,7 +2,6 @@
 
 use std::error::Error as _;
 use std::future::Future;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
@@ -69,8 +68,8 @@ struct Rig {
     proxy: Proxy,
     patience: Duration,
     store: Store,
-    collection: Arc<dyn Collection>,
-    beside: Arc<dyn Collection>,
+    collection: Collection,
+    beside: Collection,
 }
 
 impl Rig {

@@ -1,7 +1,5 @@
 //! Changing metadata in place.
 
-use std::sync::Arc;
-
 use shelfward_core::filter::key as field;
 use shelfward_core::{
     Capabilities, Collection, Field, FieldKind, FieldRole, Filter, Include, Key, Leg, Metadata,
@@ -38,7 +36,7 @@ fn updates(can: &Capabilities) -> bool {
     can.update_metadata.is_some()
 }
 
-async fn fixture(context: &Context) -> Checked<Arc<dyn Collection>> {
+async fn fixture(context: &Context) -> Checked<Collection> {
     let collection = context
         .make(&context.spec()?.with_fields(fields()?))
         .await?;
@@ -46,7 +44,7 @@ async fn fixture(context: &Context) -> Checked<Arc<dyn Collection>> {
     Ok(collection)
 }
 
-async fn stored(collection: &Arc<dyn Collection>, id: &str) -> Checked<StoredRecord> {
+async fn stored(collection: &Collection, id: &str) -> Checked<StoredRecord> {
     let fetched = collection
         .fetch(&[key(id)?], &Filter::everything(), Include::ALL)
         .await?;

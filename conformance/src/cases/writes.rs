@@ -1,7 +1,5 @@
 //! Writing records.
 
-use std::sync::Arc;
-
 use shelfward_core::{Collection, Filter, Include, Leg, Metadata, Record};
 
 use super::fixture::{DECLARED, fields, records};
@@ -32,7 +30,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 async fn stored(
-    collection: &Arc<dyn Collection>,
+    collection: &Collection,
     id: &str,
 ) -> Checked<Option<shelfward_core::StoredRecord>> {
     let fetched = collection
@@ -41,7 +39,7 @@ async fn stored(
     Ok(fetched.into_iter().next().flatten())
 }
 
-async fn expect_rows(collection: &Arc<dyn Collection>, expected: &[&str]) -> Checked {
+async fn expect_rows(collection: &Collection, expected: &[&str]) -> Checked {
     let leg = Leg::dense([1.0, 0.0, 0.0, 0.0], Filter::everything(), 2_000);
     same_ids(
         "what is there",
@@ -49,7 +47,7 @@ async fn expect_rows(collection: &Arc<dyn Collection>, expected: &[&str]) -> Che
         expected,
     )?;
     let expected = u64::try_from(expected.len()).unwrap_or(u64::MAX);
-    rows("how many are there", &**collection, expected).await
+    rows("how many are there", &*collection, expected).await
 }
 
 async fn insert(context: Context) -> Checked {
@@ -150,7 +148,7 @@ async fn over_the_batch(context: Context) -> Checked {
     let collection = context.make(&spec).await?;
     collection.upsert(&all).await?;
     let number = u64::try_from(number).unwrap_or(u64::MAX);
-    rows("records over the batch limit", &*collection, number).await
+    rows("records over the batch limit", &collection, number).await
 }
 
 async fn bare(context: Context) -> Checked {

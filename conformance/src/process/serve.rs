@@ -137,7 +137,7 @@ impl Doer {
                 let collection = self.store.open(&CollectionName::new(&collection)?).await?;
                 let all = Filter::everything();
                 Ok(Reply::Done(if collection.capabilities().scan {
-                    scan_ids(&*collection, &all).await?
+                    scan_ids(&collection, &all).await?
                 } else {
                     let leg = shelfward_core::Leg::dense([1.0; 4], all, 1_000);
                     crate::check::ids(&collection.search(&leg).await?)
@@ -160,7 +160,7 @@ impl Doer {
             if tasks.is_closed() {
                 break;
             }
-            stream.step(&*collection, step).await?;
+            stream.step(&collection, step).await?;
             say(Reply::Returned(step));
             tokio::task::yield_now().await;
         }

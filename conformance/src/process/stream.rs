@@ -72,7 +72,7 @@ impl Stream {
     }
 
     /// One step.
-    pub(crate) async fn step(self, collection: &dyn Collection, step: u32) -> Checked {
+    pub(crate) async fn step(self, collection: &Collection, step: u32) -> Checked {
         let unit = self.unit(step);
         match self {
             Self::Replaces => {

@@ -46,8 +46,6 @@ pub struct Capabilities {
     /// with [`Writers::OneProcess`] the library scans after its replaces, narrowings and removals, and
     /// repeats them. It refuses them where there is no scan.
     pub late_writes: bool,
-    /// When a plain upsert is seen by readers.
-    pub visible: Visible,
     /// Whether what was written outlives the process.
     pub durable: bool,
     /// The metrics that a collection may have.
@@ -80,7 +78,6 @@ impl Capabilities {
             count: Some(Counting::Exact),
             writers: Writers::OneProcess,
             late_writes: false,
-            visible: Visible::AtOnce,
             durable: false,
             metrics: [Metric::Cosine, Metric::Dot, Metric::Euclidean].into(),
             max_width: None,
@@ -90,6 +87,41 @@ impl Capabilities {
             max_text_bytes: None,
         }
     }
+
+    /// Refuses a combination that no caller could be safe with. Asked when a collection is created
+    /// or opened.
+    ///
+    /// # Errors
+    /// [`CapabilityError`] names the two that contradict each other.
+    pub fn check(&self) -> Result<(), CapabilityError> {
+        let all = self.writers == Writers::AllProcesses;
+        if all && self.replace != Replace::Atomic {
+            return Err(CapabilityError::ComposedReplace);
+        }
+        if all && self.delete_matching.is_none() {
+            return Err(CapabilityError::ComposedDelete);
+        }
+        Ok(())
+    }
+}
+
+/// Two capabilities that contradict each other.
+///
+/// Where an engine lacks a call, the library composes it of others under a lock of its own process.
+/// What is composed so is not ordered with the writers of other processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CapabilityError {
+    /// Writers of all processes, and a replace that is composed.
+    #[error(
+        "it orders the writers of all processes, but replaces by deleting first: declare an atomic replace, or the writers of one process"
+    )]
+    ComposedReplace,
+    /// Writers of all processes, and a delete by filter that is composed.
+    #[error(
+        "it orders the writers of all processes, but deletes by filter through a scan: declare a native delete by filter, or the writers of one process"
+    )]
+    ComposedDelete,
 }
 
 /// How good dense search is.
@@ -198,18 +230,4 @@ pub enum Writers {
     AllProcesses,
     /// Those of one process.
     OneProcess,
-}
-
-/// When a plain upsert is seen by readers. Replace, narrowing and removal always wait until it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum Visible {
-    /// When the call has returned.
-    AtOnce,
-    /// Within so many milliseconds after it.
-    Within {
-        /// The bound.
-        millis: u64,
-    },
 }

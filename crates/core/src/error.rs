@@ -89,6 +89,11 @@ pub enum ErrorKind {
     /// The collection of this handle was dropped, or dropped and made anew.
     #[error("the collection was dropped since it was opened; open it again")]
     StaleHandle,
+    /// The collection is a library's, which is read inside a scope.
+    #[error(
+        "the collection is a library's: open it by LibraryIndex, which reads inside a scope, or by open_unscoped, which reads everything"
+    )]
+    IsLibrary,
     /// The spec contradicts itself, or an existing collection differs.
     #[error("{0}")]
     Spec(#[from] SpecError),
@@ -126,9 +131,6 @@ pub enum ErrorKind {
     /// Another writer changed what this call was about while it ran; nothing of this call was done.
     #[error("changed by another writer meanwhile: {0}; nothing was written, look again and repeat")]
     Conflict(&'static str),
-    /// The write was accepted, but is not seen by readers within the bound that the store declares.
-    #[error("written, but not visible to readers within {} ms; ask again before relying on it", .0.as_millis())]
-    NotYetVisible(Duration),
     /// The store took the write, and what it did could not be verified: looking at it failed, or late
     /// writes came behind it each time it was repeated.
     #[error(
@@ -301,7 +303,7 @@ impl StoreError {
                 Persistence::Temporary
             }
             ErrorKind::Unverified => Persistence::Unknown,
-            ErrorKind::Timeout(_) | ErrorKind::Engine | ErrorKind::NotYetVisible(_) => {
+            ErrorKind::Timeout(_) | ErrorKind::Engine => {
                 let reads = matches!(
                     self.0.operation,
                     Operation::Search

@@ -9,7 +9,7 @@ use sha2::Sha256;
 
 use crate::names::TenantId;
 use crate::scope::Scope;
-use crate::search::{Count, End};
+use crate::search::{Count, End, LegKind};
 
 /// Receives the events of a [`LibraryIndex`](crate::LibraryIndex). Called in the path of the
 /// request: hand over and return.
@@ -67,8 +67,8 @@ pub struct DroppedHit {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LegRan {
-    /// `dense` or `lexical`.
-    pub leg: &'static str,
+    /// Which index was searched.
+    pub leg: LegKind,
     /// How often the store was asked.
     pub rounds: u32,
     /// How many hits passed the re-check.

@@ -22,6 +22,16 @@ pub struct Leg {
     pub top_k: usize,
 }
 
+/// Which index a leg searches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LegKind {
+    /// That of the vectors.
+    Dense,
+    /// That of the words.
+    Lexical,
+}
+
 /// What a leg looks for.
 #[derive(Clone, PartialEq)]
 pub enum Ask {
@@ -95,6 +105,14 @@ impl Leg {
             ask,
             filter: filter.into(),
             top_k,
+        }
+    }
+
+    /// Which index the leg searches.
+    pub fn kind(&self) -> LegKind {
+        match self.ask {
+            Ask::Dense(_) => LegKind::Dense,
+            Ask::Lexical { .. } => LegKind::Lexical,
         }
     }
 
@@ -174,14 +192,14 @@ impl fmt::Debug for Hit {
 /// What a leg found, best first, and whether that is all there was to find.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct LegResult {
     /// The hits, best first, at most the leg's `top_k`.
     pub hits: Vec<Hit>,
     /// How the search ended.
     pub end: End,
 }
 
-impl Found {
+impl LegResult {
     /// Hits and how the search ended.
     pub fn new(hits: Vec<Hit>, end: End) -> Self {
         Self { hits, end }
@@ -298,18 +316,18 @@ impl Replaced {
 }
 
 /// What a record must still be for a write to be right: see
-/// [`replace_if`](crate::Collection::replace_if).
-#[derive(Clone, Debug, PartialEq)]
+/// [`compare_and_replace`](crate::Collection::compare_and_replace).
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Expected {
+pub struct Precondition {
     /// The record, looked for within the write's selector.
     pub key: Key,
     /// Exactly its metadata; `None` where there is no such record.
     pub metadata: Option<Arc<Metadata>>,
 }
 
-impl Expected {
-    /// A record that has exactly this metadata, or is not there.
+impl Precondition {
+    /// A record has exactly this metadata, or is not there.
     pub fn new(key: Key, metadata: Option<Arc<Metadata>>) -> Self {
         Self { key, metadata }
     }
@@ -317,6 +335,19 @@ impl Expected {
     /// Whether what is there now is what is expected.
     pub fn is_met_by(&self, metadata: Option<&Metadata>) -> bool {
         self.metadata.as_deref() == metadata
+    }
+}
+
+/// Shows the key and how many metadata keys are expected, never their values.
+impl fmt::Debug for Precondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Precondition")
+            .field("key", &self.key)
+            .field(
+                "metadata_keys",
+                &self.metadata.as_deref().map(Metadata::len),
+            )
+            .finish()
     }
 }
 

@@ -1,41 +1,38 @@
 //! What users hold: a store whose every handle is checked.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use crate::adapter::{CollectionAdapter, StoreAdapter};
+use crate::capabilities::{Capabilities, CapabilityError};
 use crate::ceilings::Ceilings;
-use crate::checked::CheckedCollection;
+use crate::collection::Collection;
 use crate::error::{ErrorKind, Operation, Result, StoreError};
+use crate::library::is_library;
 use crate::names::CollectionName;
-use crate::port::{Collection, VectorStore};
 use crate::spec::{CollectionSpec, SpecError};
-use crate::write_order::WriteOrder;
 
 /// A vector store, by whatever adapter. A clone is the same store.
 ///
-/// Every handle that it hands out checks names, widths, vectors, limits and filters, evaluates the
-/// part of a filter that the engine does not, and orders writers.
+/// Every [`Collection`] that it hands out checks names, widths, vectors, limits and filters, evaluates
+/// the part of a filter that the engine does not, and orders writers.
 #[derive(Clone)]
 pub struct Store {
-    adapter: Arc<dyn VectorStore>,
+    adapter: Arc<dyn StoreAdapter>,
     ceilings: Ceilings,
-    // For adapters that keep no order themselves; shared by all handles of this store.
-    orders: Arc<Mutex<HashMap<CollectionName, WriteOrder>>>,
 }
 
 impl Store {
     /// Takes an adapter.
-    pub fn new(adapter: impl VectorStore + 'static) -> Self {
+    pub fn new(adapter: impl StoreAdapter + 'static) -> Self {
         Self::from_arc(Arc::new(adapter))
     }
 
     /// Takes a shared adapter.
-    pub fn from_arc(adapter: Arc<dyn VectorStore>) -> Self {
+    pub fn from_arc(adapter: Arc<dyn StoreAdapter>) -> Self {
         Self {
             adapter,
             ceilings: Ceilings::default(),
-            orders: Arc::default(),
         }
     }
 
@@ -59,16 +56,36 @@ impl Store {
     /// Opens a collection. Creates and changes nothing.
     ///
     /// # Errors
-    /// [`ErrorKind::NoCollection`] where there is none, or those of the engine.
-    pub async fn open(&self, name: &CollectionName) -> Result<Arc<dyn Collection>> {
+    /// [`ErrorKind::NoCollection`] where there is none; [`ErrorKind::IsLibrary`] for the collection of
+    /// a library, which is read inside a scope; [`ErrorKind::Contract`] for an adapter whose
+    /// capabilities contradict each other; or those of the engine.
+    pub async fn open(&self, name: &CollectionName) -> Result<Collection> {
+        let opened = self.open_unscoped(name).await?;
+        refuse_library(opened.spec(), Operation::Open)?;
+        Ok(opened)
+    }
+
+    /// Opens a collection, be it a library's: everything in it can then be read and changed outside
+    /// every scope. For tools that copy or repair; a program that answers people opens a
+    /// [`LibraryIndex`](crate::LibraryIndex).
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), but for [`ErrorKind::IsLibrary`].
+    pub async fn open_unscoped(&self, name: &CollectionName) -> Result<Collection> {
         let missing = || StoreError::new(Operation::Open, ErrorKind::NoCollection).on(name);
-        let collection = self.adapter.open(name).await?.ok_or_else(missing)?;
-        let order = collection.write_order().unwrap_or_else(|| self.order(name));
-        Ok(Arc::new(CheckedCollection::over(
-            collection,
-            order,
-            self.ceilings,
-        )))
+        let opened = self.adapter.open(name).await?.ok_or_else(missing)?;
+        self.checked(opened, Operation::Open)
+    }
+
+    fn checked(
+        &self,
+        opened: Arc<dyn CollectionAdapter>,
+        operation: Operation,
+    ) -> Result<Collection> {
+        let name = &opened.spec().name;
+        check_capabilities(opened.capabilities(), operation).map_err(|e| e.on(name))?;
+        let lock = self.adapter.write_locks().of(name);
+        Ok(Collection::new(opened, lock, self.ceilings))
     }
 
     /// Creates a collection, or adds the fields that an existing one of an equal spec lacks, and
@@ -76,12 +93,21 @@ impl Store {
     ///
     /// # Errors
     /// [`ErrorKind::Spec`] when the spec contradicts itself or an existing collection differs;
-    /// [`ErrorKind::Unsupported`] when the store cannot hold such a collection. Nothing is changed
-    /// then.
-    pub async fn ensure(&self, spec: &CollectionSpec) -> Result<Arc<dyn Collection>> {
+    /// [`ErrorKind::Unsupported`] when the store cannot hold such a collection;
+    /// [`ErrorKind::IsLibrary`] when it is a library's. Nothing is changed then.
+    pub async fn ensure(&self, spec: &CollectionSpec) -> Result<Collection> {
+        refuse_library(spec, Operation::Create)?;
+        self.ensure_unscoped(spec).await
+    }
+
+    /// As [`ensure`](Self::ensure), be it a library's: see [`open_unscoped`](Self::open_unscoped).
+    ///
+    /// # Errors
+    /// As [`ensure`](Self::ensure), but for [`ErrorKind::IsLibrary`].
+    pub async fn ensure_unscoped(&self, spec: &CollectionSpec) -> Result<Collection> {
         self.check_spec(spec).map_err(|e| e.on(&spec.name))?;
         self.adapter.create(spec).await?;
-        let opened = self.open(&spec.name).await?;
+        let opened = self.open_unscoped(&spec.name).await?;
         let contract = |e: SpecError| {
             StoreError::new(Operation::Create, ErrorKind::Contract(e.to_string())).on(&spec.name)
         };
@@ -94,6 +120,7 @@ impl Store {
         spec.check()
             .map_err(|e| StoreError::new(Operation::Create, e))?;
         let can = self.adapter.capabilities(spec);
+        check_capabilities(&can, Operation::Create)?;
         if let Some(max) = can.max_width.filter(|max| spec.width > *max) {
             let (given, max) = (u64::from(spec.width), u64::from(max));
             return refuse(ErrorKind::Limit {
@@ -135,18 +162,28 @@ impl Store {
         self.adapter.health().await
     }
 
-    /// Writes what is buffered and lets go. Calls after it fail.
+    /// Flushes pending writes and releases the store. Later calls through this handle fail with
+    /// [`ErrorKind::Invalid`].
     ///
     /// # Errors
     /// Those of the engine.
     pub async fn close(&self) -> Result<()> {
         self.adapter.close().await
     }
+}
 
-    fn order(&self, name: &CollectionName) -> WriteOrder {
-        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        orders.entry(name.clone()).or_default().clone()
+fn check_capabilities(can: &Capabilities, operation: Operation) -> Result<()> {
+    let contract = |e: CapabilityError| ErrorKind::Contract(e.to_string());
+    can.check()
+        .map_err(|e| StoreError::new(operation, contract(e)))
+}
+
+/// Two failures for a leak: whoever reads a library without its scope has to say so.
+fn refuse_library(spec: &CollectionSpec, operation: Operation) -> Result<()> {
+    if is_library(spec) {
+        return Err(StoreError::new(operation, ErrorKind::IsLibrary).on(&spec.name));
     }
+    Ok(())
 }
 
 impl fmt::Debug for Store {

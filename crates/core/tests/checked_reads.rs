@@ -6,7 +6,6 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::future::Future;
-use std::sync::Arc;
 
 use common::{builders, built, config, filters, keys, metadata, scalars};
 use futures_util::FutureExt as _;
@@ -16,7 +15,7 @@ use shelfward_core::capabilities::{Capabilities, Counting, Replace};
 use shelfward_core::filter::{FilterLimits, FilterSupport, any_of, key};
 use shelfward_core::{
     Cap, Ceilings, Collection, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind,
-    Field, FieldKind, Filter, Found, Include, Key, Leg, Match, Metadata, MetadataKey,
+    Field, FieldKind, Filter, Include, Key, Leg, LegResult, Match, Metadata, MetadataKey,
     MetadataPatch, Metric, Operation, Page, QueryWord, Record, Result, Store, StoreError,
     StoredRecord, Text, Value, VectorProblem,
 };
@@ -44,16 +43,16 @@ fn record(n: usize, metadata: Metadata) -> Record {
 }
 
 fn filed(
-    store: impl shelfward_core::VectorStore + 'static,
+    store: impl shelfward_core::adapter::StoreAdapter + 'static,
     held: &[Metadata],
-) -> Arc<dyn Collection> {
+) -> Collection {
     let collection = now(Store::new(store).ensure(&open_spec())).unwrap();
     let records: Vec<_> = (0..).zip(held).map(|(n, m)| record(n, m.clone())).collect();
     now(collection.upsert(&records)).unwrap();
     collection
 }
 
-fn everything(collection: &dyn Collection) -> Vec<(String, Metadata)> {
+fn everything(collection: &Collection) -> Vec<(String, Metadata)> {
     let page = now(collection.scan(&Filter::everything(), None, 1_000, Include::METADATA)).unwrap();
     let shown = |r: StoredRecord| (r.key.id.to_string(), Metadata::clone(&r.metadata));
     page.records.into_iter().map(shown).collect()
@@ -152,12 +151,12 @@ proptest! {
             Ok(count) => {
                 prop_assert!(store.native);
                 prop_assert_eq!(count, expected);
-                let patched = everything(&*whole).iter().filter(|(_, m)| m.get("new").is_some()).count();
+                let patched = everything(&whole).iter().filter(|(_, m)| m.get("new").is_some()).count();
                 prop_assert_eq!(patched, matching);
             }
             Err(error) => {
                 prop_assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{}", error);
-                prop_assert!(everything(&*whole).iter().all(|(_, m)| m.get("new").is_none()));
+                prop_assert!(everything(&whole).iter().all(|(_, m)| m.get("new").is_none()));
             }
         }
 
@@ -165,18 +164,18 @@ proptest! {
         match now(replaced.replace(&selector, &[])) {
             Ok(done) => {
                 prop_assert_eq!(done.removed, expected);
-                prop_assert_eq!(everything(&*replaced).len(), held.len() - matching);
+                prop_assert_eq!(everything(&replaced).len(), held.len() - matching);
             }
             Err(error) => {
                 prop_assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{}", error);
                 prop_assert!(store.native, "what is composed needs nothing native");
-                prop_assert_eq!(everything(&*replaced).len(), held.len());
+                prop_assert_eq!(everything(&replaced).len(), held.len());
             }
         }
 
         let deleted = filed(Meddling::new(store), &held);
         prop_assert_eq!(now(deleted.delete_matching(&selector)).unwrap(), expected);
-        let left = everything(&*deleted);
+        let left = everything(&deleted);
         prop_assert_eq!(left.len(), held.len() - matching);
         prop_assert!(left.iter().all(|(_, m)| !filter.matches(m)));
     }
@@ -325,7 +324,7 @@ fn asking_again_ends_full_or_says_which_ceiling_ended_it() {
 fn how_the_store_says_that_it_ended_is_handed_on() {
     struct Short;
     impl Meddle for Short {
-        fn found(&self, mut found: Found, _: &Leg) -> Found {
+        fn found(&self, mut found: LegResult, _: &Leg) -> LegResult {
             found.hits.truncate(2);
             found.end = End::Unknown;
             found
@@ -355,7 +354,7 @@ fn nothing_is_asked_for_what_can_have_no_answer() {
     for leg in legs {
         assert_eq!(
             now(collection.search(&leg)).unwrap(),
-            Found::nothing(),
+            LegResult::nothing(),
             "{leg:?}"
         );
     }

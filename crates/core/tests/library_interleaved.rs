@@ -38,7 +38,7 @@ impl Meddle for Slow {
 struct Shelf {
     org: TenantLibrary,
     embedder: Arc<TestEmbedder>,
-    really: Arc<dyn Collection>,
+    really: Collection,
 }
 
 /// Each passage's text and groups.

@@ -10,8 +10,8 @@ use shelfward_core::filter::{FilterSupport, all_of, key};
 use shelfward_core::library::{LibrarySpec, Mode, SearchRequest};
 use shelfward_core::observer::{Event, Searched};
 use shelfward_core::{
-    Ask, Cap, End, Field, FieldKind, Filter, Found, Hit, Leg, LibraryIndex, Metadata, MetadataKey,
-    Store,
+    Ask, Cap, End, Field, FieldKind, Filter, Hit, Leg, LegResult, LibraryIndex, Metadata,
+    MetadataKey, Store,
 };
 use support::{
     Events, Meddle, Meddling, TestEmbedder, ids, library, library_with, memory, name, scope,
@@ -193,7 +193,7 @@ async fn ten_of_a_thousand_are_found_as_by_looking_at_each() {
 async fn a_store_that_does_not_say_how_it_ended_makes_a_short_answer_incomplete() {
     struct Vague;
     impl Meddle for Vague {
-        fn found(&self, mut found: Found, _: &Leg) -> Found {
+        fn found(&self, mut found: LegResult, _: &Leg) -> LegResult {
             found.end = End::Unknown;
             found
         }
@@ -223,7 +223,7 @@ async fn a_store_that_does_not_say_how_it_ended_makes_a_short_answer_incomplete(
 struct Foreign;
 
 impl Meddle for Foreign {
-    fn found(&self, mut found: Found, leg: &Leg) -> Found {
+    fn found(&self, mut found: LegResult, leg: &Leg) -> LegResult {
         let Some(first) = found.hits.first().cloned() else {
             return found;
         };
@@ -301,7 +301,7 @@ async fn a_lexical_score_by_a_rule_of_the_stores_own_is_not_answered() {
             }
             can
         }
-        fn found(&self, mut found: Found, leg: &Leg) -> Found {
+        fn found(&self, mut found: LegResult, leg: &Leg) -> LegResult {
             if matches!(leg.ask, Ask::Lexical { .. }) {
                 found.hits.iter_mut().for_each(|hit| hit.score += 1_234.5);
             }

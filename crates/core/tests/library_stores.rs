@@ -11,7 +11,7 @@ use shelfward_core::filter::key;
 use shelfward_core::library::{LibraryError, Mode, Narrowing, Ran, SearchRequest};
 use shelfward_core::observer::Event;
 use shelfward_core::{
-    Count, ErrorKind, Found, Key, Leg, LibraryIndex, Match, Metadata, Record, Store, Text,
+    Count, ErrorKind, Key, Leg, LegResult, LibraryIndex, Match, Metadata, Record, Store, Text,
 };
 use support::{
     Events, Meddle, Meddling, TestEmbedder, id, ids, library, memory, name, scope, source, tenant,
@@ -76,15 +76,15 @@ async fn a_store_whose_numbers_do_not_add_up_is_told_on() {
 }
 
 /// Answers what nobody asked for.
-struct OddAnswers(fn(Found) -> Found);
+struct OddAnswers(fn(LegResult) -> LegResult);
 
 impl Meddle for OddAnswers {
-    fn found(&self, found: Found, _: &Leg) -> Found {
+    fn found(&self, found: LegResult, _: &Leg) -> LegResult {
         (self.0)(found)
     }
 }
 
-async fn odd_answer(odd: fn(Found) -> Found) -> Result<Vec<String>, LibraryError> {
+async fn odd_answer(odd: fn(LegResult) -> LegResult) -> Result<Vec<String>, LibraryError> {
     let index = library(&Store::new(Meddling::new(OddAnswers(odd)))).await;
     let org = index.tenant(tenant("org1"));
     org.index_source(source("s1", &["g"], &["a", "b", "c"]))

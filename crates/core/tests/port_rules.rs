@@ -13,7 +13,7 @@ use shelfward_core::library::{LibraryError, Mode, Ran, ScopeChange, SearchReques
 use shelfward_core::observer::{DigestKey, Event, Searched};
 use shelfward_core::{
     Ceilings, CollectionName, CollectionSpec, Count, End, ErrorKind, Field, FieldKind, FieldRole,
-    Filter, Found, Hit, Include, Key, Leg, LibraryIndex, Match, Metadata, MetadataKey,
+    Filter, Hit, Include, Key, Leg, LegResult, LibraryIndex, Match, Metadata, MetadataKey,
     MetadataPatch, Metric, Operation, Persistence, Record, Store, StoreError, Text, query_words,
 };
 use support::{
@@ -290,7 +290,7 @@ impl Meddle for Hashed {
         can
     }
 
-    fn found(&self, mut found: Found, leg: &Leg) -> Found {
+    fn found(&self, mut found: LegResult, leg: &Leg) -> LegResult {
         if matches!(leg.ask, shelfward_core::Ask::Lexical { .. }) {
             let metadata = found.hits[0].metadata.clone();
             let odd = Key::new(Text::new("odd").unwrap());

@@ -1,5 +1,5 @@
 #[cfg(any(feature = "sqlite", feature = "hnsw"))]
-use shelfward_core::VectorStore;
+use shelfward_core::adapter::StoreAdapter;
 #[cfg(any(feature = "sqlite", feature = "hnsw", feature = "postgres"))]
 use shelfward_core::{ErrorKind, Operation};
 use shelfward_core::{Store, StoreError};
@@ -174,7 +174,7 @@ fn in_a_runtime() -> Result<(), ConnectError> {
 
 /// Opens files away from the tasks of the runtime, which they would hold up.
 #[cfg(any(feature = "sqlite", feature = "hnsw"))]
-async fn opened<S: VectorStore + 'static>(
+async fn opened<S: StoreAdapter + 'static>(
     rest: &str,
     open: fn(&str) -> shelfward_core::Result<S>,
 ) -> Result<Store, ConnectError> {

@@ -46,7 +46,7 @@ fn of_kind(kind: &str) -> NarrowFilter {
 }
 
 /// What two searches of one moment find of a kind: the versions, and how many.
-async fn seen(collection: &dyn Collection, kind: &str) -> (BTreeSet<i64>, usize) {
+async fn seen(collection: &Collection, kind: &str) -> (BTreeSet<i64>, usize) {
     let filter = Arc::new(of_kind(kind).filter().clone());
     let words = query_words("all", spec().word_rule, false).unwrap();
     let near = Leg::dense([1.0, 0.5], filter.clone(), 10_000);
@@ -63,7 +63,7 @@ async fn seen(collection: &dyn Collection, kind: &str) -> (BTreeSet<i64>, usize)
 }
 
 /// Runs a test on each store.
-async fn on_each<F: Future<Output = ()>>(test: impl Fn(Arc<dyn Collection>) -> F) {
+async fn on_each<F: Future<Output = ()>>(test: impl Fn(Collection) -> F) {
     let folder = tempfile::tempdir().unwrap();
     let at = |scheme: &str| format!("{scheme}:{}", folder.path().join(scheme).display());
     for url in ["memory:".to_owned(), at("hnsw"), at("sqlite")] {

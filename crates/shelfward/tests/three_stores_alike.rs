@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use shelfward::filter::{FilterBuilder, key as field, not};
 use shelfward::{
-    Collection, CollectionName, CollectionSpec, Field, FieldKind, FieldRole, Filter, Found,
-    Include, Key, Leg, Match, Metadata, MetadataKey, MetadataPatch, Metric, Record, Result, Store,
+    Collection, CollectionName, CollectionSpec, Field, FieldKind, FieldRole, Filter, Include, Key,
+    Leg, LegResult, Match, Metadata, MetadataKey, MetadataPatch, Metric, Record, Result, Store,
     Text, WordRule, connect, query_words,
 };
 
@@ -215,7 +215,7 @@ fn said<T: Debug>(answer: Result<T>) -> String {
 }
 
 /// One write of a kind; all that it needs is drawn by lot.
-async fn write(c: &dyn Collection, kind: usize, lot: &mut Lot) -> String {
+async fn write(c: &Collection, kind: usize, lot: &mut Lot) -> String {
     match kind {
         0..=4 => {
             let count = 1 + lot.below(6);
@@ -256,7 +256,7 @@ async fn write(c: &dyn Collection, kind: usize, lot: &mut Lot) -> String {
     }
 }
 
-async fn scanned(c: &dyn Collection, filter: &Filter) -> Vec<String> {
+async fn scanned(c: &Collection, filter: &Filter) -> Vec<String> {
     let mut all = Vec::new();
     let mut after = None;
     loop {
@@ -273,14 +273,14 @@ async fn scanned(c: &dyn Collection, filter: &Filter) -> Vec<String> {
     }
 }
 
-fn hits(found: &Found) -> Vec<String> {
+fn hits(found: &LegResult) -> Vec<String> {
     let hits = found.hits.iter();
     hits.map(|hit| format!("{:x} {hit:?}", hit.score.to_bits()))
         .collect()
 }
 
 /// All reads of one draw.
-async fn read(c: &dyn Collection, lot: &mut Lot) -> Vec<(&'static str, Vec<String>)> {
+async fn read(c: &Collection, lot: &mut Lot) -> Vec<(&'static str, Vec<String>)> {
     let such = filter(lot, 3);
     let pinned = field("tenant").eq(lot.of(TENANTS)).and(such.clone());
     let (such, pinned) = (such.build().unwrap(), pinned.build().unwrap());
@@ -331,7 +331,7 @@ async fn history(seed: u64) {
         format!("sqlite:{}", folder.path().join("x.db").display()),
         format!("hnsw:{}", folder.path().join("h").display()),
     ];
-    let mut stores: Vec<(Store, Arc<dyn Collection>)> = Vec::new();
+    let mut stores: Vec<(Store, Collection)> = Vec::new();
     for url in &urls {
         let store = connect(url).await.unwrap();
         let collection = store.ensure(&spec(false)).await.unwrap();

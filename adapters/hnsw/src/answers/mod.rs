@@ -1,6 +1,6 @@
 //! What legs answer.
 
-use shelfward_core::{Ask, End, ErrorKind, Found, Hit, Leg, Operation, Result};
+use shelfward_core::{Ask, End, ErrorKind, Hit, Leg, LegResult, Operation, Result};
 use shelfward_resident::{Slot, Stop};
 
 use crate::collection::At;
@@ -14,10 +14,10 @@ pub(crate) fn found(
     leg: &Leg,
     lexical: bool,
     stop: Stop<'_>,
-) -> Result<Found> {
+) -> Result<LegResult> {
     let rows = &state.rows;
     if leg.filter.never_matches() {
-        return Ok(Found::nothing());
+        return Ok(LegResult::nothing());
     }
     let among = || (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter, stop));
     let best = match &leg.ask {
@@ -45,5 +45,5 @@ pub(crate) fn found(
         Some(Hit::new(row.key.clone(), score, text, metadata))
     };
     let hits = best.into_iter().filter_map(hit).collect();
-    Ok(Found::new(hits, End::Complete))
+    Ok(LegResult::new(hits, End::Complete))
 }

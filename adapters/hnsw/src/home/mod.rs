@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use shelfward_core::adapter::WriteLocks;
 use shelfward_core::{CollectionName, CollectionSpec, Operation, Result};
 
 use crate::config::HnswOptions;
@@ -26,6 +27,7 @@ pub(crate) struct Home {
     /// Set, under the lock of the collections, when the last handle was closed. What was asked for
     /// before and comes to its turn afterwards finds it.
     is_shut: AtomicBool,
+    pub(crate) locks: WriteLocks,
 }
 
 impl Home {
@@ -35,6 +37,7 @@ impl Home {
             folder,
             shelves: Mutex::default(),
             is_shut: AtomicBool::new(false),
+            locks: WriteLocks::new(),
         }
     }
 

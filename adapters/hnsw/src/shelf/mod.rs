@@ -10,7 +10,7 @@ mod work;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use shelfward_core::{CollectionSpec, ErrorKind, Operation, Result, StoreError, WriteOrder};
+use shelfward_core::{CollectionSpec, ErrorKind, Operation, Result, StoreError};
 
 use crate::config::HnswOptions;
 use crate::error::FileError;
@@ -25,7 +25,6 @@ use state::{Before, State};
 
 pub(crate) struct Shelf {
     pub(crate) options: HnswOptions,
-    pub(crate) order: WriteOrder,
     /// Held by a writer from the moment it decides what to change until it has.
     writer: Mutex<Option<Kept>>,
     /// Held while everything is saved, which writers do not wait for. Taken before the writer's lock.
@@ -58,7 +57,6 @@ impl Shelf {
     fn of(state: State, options: HnswOptions, kept: Option<Kept>) -> Self {
         Self {
             options,
-            order: WriteOrder::new(),
             writer: Mutex::new(kept),
             saving: Mutex::default(),
             state: RwLock::new(state),

@@ -8,9 +8,10 @@
 
 use std::sync::Arc;
 
+use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::{
     Collection, CollectionName, CollectionSpec, Field, FieldKind, Filter, Key, Leg, Metadata,
-    MetadataKey, Metric, Record, Store, Text, VectorStore,
+    MetadataKey, Metric, Record, Store, Text,
 };
 use shelfward_hnsw::{HnswOptions, HnswStore, PlannerCosts};
 
@@ -76,7 +77,7 @@ pub fn record(id: &str, vector: &[f32], unit: &str, share: i64) -> Record {
         .with_metadata(metadata)
 }
 
-pub async fn collection(store: &HnswStore, spec: &CollectionSpec) -> Arc<dyn Collection> {
+pub async fn collection(store: &HnswStore, spec: &CollectionSpec) -> Collection {
     Store::new(store.clone()).ensure(spec).await.unwrap()
 }
 
@@ -101,12 +102,7 @@ pub fn score(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
     }
 }
 
-pub async fn ids(
-    collection: &Arc<dyn Collection>,
-    query: &[f32],
-    filter: Filter,
-    k: usize,
-) -> Vec<String> {
+pub async fn ids(collection: &Collection, query: &[f32], filter: Filter, k: usize) -> Vec<String> {
     let found = collection
         .search(&Leg::dense(query, filter, k))
         .await
@@ -119,11 +115,11 @@ pub async fn ids(
 }
 
 pub async fn close(store: &HnswStore) {
-    VectorStore::close(store).await.unwrap();
+    StoreAdapter::close(store).await.unwrap();
 }
 
 /// Everything that a collection holds, in the order of its keys.
-pub async fn all(collection: &Arc<dyn Collection>) -> Vec<shelfward_core::StoredRecord> {
+pub async fn all(collection: &Collection) -> Vec<shelfward_core::StoredRecord> {
     let everything = Filter::everything();
     let include = shelfward_core::Include::ALL;
     let page = collection

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use shelfward_conformance::CrashableServer;
-use shelfward_core::{ErrorKind, Operation, Result, StoreError, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{ErrorKind, Operation, Result, StoreError, async_trait};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
@@ -154,7 +155,7 @@ async fn kill(pid: &str) -> IoResult<()> {
 
 #[async_trait]
 impl CrashableServer for OwnServer {
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         let mut running = self.running.lock().await;
         if running.is_none() {
             *running = Some(self.start().await.map_err(failed)?);

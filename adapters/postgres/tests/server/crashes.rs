@@ -40,7 +40,7 @@ async fn number(url: &str, sql: &'static str) -> i64 {
 }
 
 /// The one version of a source, once the server answers.
-async fn version(collection: &dyn Collection, of: &str) -> i64 {
+async fn version(collection: &Collection, of: &str) -> i64 {
     let filter = of_source("t", of).filter().clone();
     loop {
         let page = collection.scan(&filter, None, 10, Include::METADATA).await;
@@ -59,7 +59,7 @@ struct Source {
 }
 
 impl Source {
-    async fn write(&mut self, collection: &dyn Collection, number: i64) -> bool {
+    async fn write(&mut self, collection: &Collection, number: i64) -> bool {
         let selector = of_source("t", &self.name);
         let done: Result<()> = if number % 3 == 0 {
             let records = source("t", &self.name, 4, usize::try_from(number).unwrap());
@@ -85,7 +85,7 @@ impl Source {
     }
 
     /// Looks what is there, where nobody writes.
-    async fn look(&mut self, collection: &dyn Collection) {
+    async fn look(&mut self, collection: &Collection) {
         let there = version(collection, &self.name).await;
         let Self { name, possible } = self;
         assert!(

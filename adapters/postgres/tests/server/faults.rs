@@ -548,7 +548,7 @@ async fn a_pool_of_ones_own_stays_open(ground: Ground) {
         .unwrap();
     let other = shelfward_core::Store::new(adapter.clone());
     let store = shelfward_core::Store::new(adapter);
-    let collection: Arc<dyn Collection> = store.ensure(&spec("c")).await.unwrap();
+    let collection: Collection = store.ensure(&spec("c")).await.unwrap();
     collection.upsert(&source("t", "a", 3, 1)).await.unwrap();
     store.close().await.unwrap();
     let closed = collection.count(&Filter::everything()).await.unwrap_err();

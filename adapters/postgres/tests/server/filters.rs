@@ -75,7 +75,7 @@ async fn bare(
     ground: &Ground,
     collection: &dyn shelfward_core::Collection,
 ) -> std::sync::Arc<dyn shelfward_core::Collection> {
-    use shelfward_core::VectorStore as _;
+    use shelfward_core::adapter::StoreAdapter as _;
     let adapter = ground.adapter("").await;
     adapter
         .open(&collection.spec().name)

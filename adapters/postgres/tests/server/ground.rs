@@ -258,7 +258,7 @@ pub(crate) fn to_version(version: i64) -> MetadataPatch {
 }
 
 /// The versions of a source's passages that are there, and how many there are.
-pub(crate) async fn versions(collection: &dyn Collection, filter: &Filter) -> (Vec<i64>, usize) {
+pub(crate) async fn versions(collection: &Collection, filter: &Filter) -> (Vec<i64>, usize) {
     let include = shelfward_core::Include::METADATA;
     let page = collection
         .scan(filter, None, 10_000, include)

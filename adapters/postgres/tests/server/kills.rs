@@ -181,7 +181,7 @@ async fn killed_under_load_it_answers_rightly_and_comes_back(_: Ground) {
 }
 
 /// Searches until it is stopped; answers how many searches failed. None answers wrongly.
-async fn searching(collection: Arc<dyn Collection>, stop: Arc<AtomicBool>) -> usize {
+async fn searching(collection: Collection, stop: Arc<AtomicBool>) -> usize {
     let mut failed = 0;
     while !stop.load(Ordering::SeqCst) {
         match collection.search(&dense(of_tenant("t"), 20)).await {
@@ -203,7 +203,7 @@ async fn searching(collection: Arc<dyn Collection>, stop: Arc<AtomicBool>) -> us
     failed
 }
 
-async fn writing(collection: Arc<dyn Collection>, stop: Arc<AtomicBool>) -> Written {
+async fn writing(collection: Collection, stop: Arc<AtomicBool>) -> Written {
     let mut written = Written::default();
     let mut version = 0;
     while !stop.load(Ordering::SeqCst) {

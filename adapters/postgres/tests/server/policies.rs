@@ -266,7 +266,7 @@ async fn a_read_without_a_scope_is_refused(ground: Ground) {
     }
 }
 
-async fn refuse(collection: &dyn Collection, filter: &Filter, right: &str) {
+async fn refuse(collection: &Collection, filter: &Filter, right: &str) {
     for refused in [
         collection
             .search(&dense_of_two(filter.clone()))

@@ -1,9 +1,8 @@
 //! What the store makes in a database, what it finds lacking, and who may make it.
 
+use shelfward_core::adapter::StoreAdapter as _;
 use shelfward_core::filter::key;
-use shelfward_core::{
-    ErrorKind, Field, FieldKind, Filter, Include, MetadataKey, Persistence, VectorStore as _,
-};
+use shelfward_core::{ErrorKind, Field, FieldKind, Filter, Include, MetadataKey, Persistence};
 use shelfward_postgres::{Identifier, PostgresOptions, PostgresStore};
 use sqlx_core::connection::Connection as _;
 

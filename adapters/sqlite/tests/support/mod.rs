@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use shelfward_core::filter::key;
 use shelfward_core::{
-    Collection, CollectionName, CollectionSpec, Count, Field, FieldKind, FieldRole, Filter, Found,
-    Include, Key, Leg, Match, Metadata, MetadataKey, Metric, NarrowFilter, Record, Store,
-    StoredRecord, Text, query_words,
+    Collection, CollectionName, CollectionSpec, Count, Field, FieldKind, FieldRole, Filter,
+    Include, Key, Leg, LegResult, Match, Metadata, MetadataKey, Metric, NarrowFilter, Record,
+    Store, StoredRecord, Text, query_words,
 };
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
 
@@ -79,7 +79,7 @@ pub(crate) fn open_with(path: &Path, options: SqliteOptions) -> Store {
     Store::new(SqliteStore::open(path, options).unwrap())
 }
 
-pub(crate) async fn collection(store: &Store) -> Arc<dyn Collection> {
+pub(crate) async fn collection(store: &Store) -> Collection {
     store.ensure(&spec()).await.unwrap()
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn lexical(text: &str, filter: Filter, top_k: usize) -> Leg {
     Leg::lexical(words, Match::All, filter, top_k)
 }
 
-pub(crate) fn ids(found: &Found) -> Vec<String> {
+pub(crate) fn ids(found: &LegResult) -> Vec<String> {
     found
         .hits
         .iter()
@@ -100,7 +100,7 @@ pub(crate) fn ids(found: &Found) -> Vec<String> {
         .collect()
 }
 
-pub(crate) async fn rows(collection: &dyn Collection) -> u64 {
+pub(crate) async fn rows(collection: &Collection) -> u64 {
     match collection.count(&Filter::everything()).await.unwrap() {
         Count::Exact(n) => n,
         other => unreachable!("{other}"),
@@ -109,7 +109,7 @@ pub(crate) async fn rows(collection: &dyn Collection) -> u64 {
 
 /// Everything that a collection holds, whole.
 pub(crate) async fn everything(
-    collection: &dyn Collection,
+    collection: &Collection,
 ) -> shelfward_core::Result<Vec<StoredRecord>> {
     let all = Filter::everything();
     let page = collection.scan(&all, None, 100_000, Include::ALL).await?;
@@ -117,7 +117,7 @@ pub(crate) async fn everything(
 }
 
 /// The versions of a source's passages as a search by words finds them.
-pub(crate) async fn versions(collection: &dyn Collection, tenant: &str, source: &str) -> Vec<i64> {
+pub(crate) async fn versions(collection: &Collection, tenant: &str, source: &str) -> Vec<i64> {
     let filter = of_source(tenant, source).filter().clone();
     let found = collection.search(&dense(filter, 1_000)).await.unwrap();
     let mut versions: Vec<i64> = (found.hits.iter())

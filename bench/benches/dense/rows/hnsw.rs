@@ -7,7 +7,8 @@ use std::sync::Arc;
 use shelfward_bench::report::{Report, Row};
 use shelfward_bench::rounds::alternate;
 use shelfward_bench::vectors::recall;
-use shelfward_core::{Filter, Store, VectorStore as _};
+use shelfward_core::adapter::StoreAdapter as _;
+use shelfward_core::{Filter, Store};
 use shelfward_hnsw::{HnswOptions, HnswStore, PlannerCosts};
 
 use tokio::runtime::Runtime;

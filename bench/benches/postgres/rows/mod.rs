@@ -77,7 +77,7 @@ impl<'a> Run<'a> {
     /// The dense search of a collection, as a contender.
     pub(crate) fn dense<'s>(
         &'s self,
-        collection: &'s dyn Collection,
+        collection: &'s Collection,
         filter: &'s Arc<Filter>,
     ) -> impl FnMut(&usize) + 's {
         move |n| {

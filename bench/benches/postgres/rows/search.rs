@@ -85,7 +85,7 @@ fn legs(run: &Run<'_>, report: &mut Report) {
         .collect();
     let lexical = |n: &usize, top_k| Leg::lexical(run.words(*n), Match::Any, filter.clone(), top_k);
     let dense = |n: &usize, top_k| Leg::dense(run.queries[*n].as_slice(), filter.clone(), top_k);
-    let ours = |collection: &dyn Collection, n: &usize| {
+    let ours = |collection: &Collection, n: &usize| {
         let found = run
             .place
             .runtime
@@ -114,7 +114,7 @@ fn legs(run: &Run<'_>, report: &mut Report) {
             }),
         ],
     );
-    let both_legs = |collection: &dyn Collection, n: &usize| {
+    let both_legs = |collection: &Collection, n: &usize| {
         let (dense, lexical) = (dense(n, DEPTH), lexical(n, DEPTH));
         let both = collection.search_both(&dense, &lexical);
         drop(black_box(run.place.runtime.block_on(both).unwrap()));

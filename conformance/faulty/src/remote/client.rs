@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::capabilities::Writers;
 use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, ErrorKind, Operation, Result,
-    StoreError, VectorStore, async_trait,
+    Capabilities, CollectionName, CollectionSpec, ErrorKind, Operation, Result, StoreError,
+    async_trait,
 };
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
@@ -16,7 +17,7 @@ use tokio::net::TcpStream;
 use super::collection::RemoteCollection;
 use super::server::{Answer, Desk, RECOVERY};
 use crate::Fault;
-use shelfward_conformance::Layered;
+use crate::layer::Layered;
 
 /// A client of a [`RemoteServer`](super::RemoteServer). A clone uses the same connections.
 #[derive(Clone)]
@@ -32,6 +33,7 @@ pub(super) struct Wire {
     idle: Mutex<Vec<Line>>,
     lost: AtomicBool,
     closed: AtomicBool,
+    locks: WriteLocks,
 }
 
 type Line = BufReader<TcpStream>;
@@ -47,6 +49,7 @@ impl RemoteStore {
             idle: Mutex::default(),
             lost: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            locks: WriteLocks::new(),
         }))
     }
 
@@ -286,7 +289,7 @@ fn declare(mut can: Capabilities, desk: &Desk) -> Capabilities {
 }
 
 #[async_trait]
-impl VectorStore for RemoteStore {
+impl StoreAdapter for RemoteStore {
     fn kind(&self) -> &'static str {
         "remote"
     }
@@ -302,13 +305,13 @@ impl VectorStore for RemoteStore {
             .await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         let (store, name) = (self.0.desk.store.clone(), name.clone());
         let opened = self
             .0
             .asks(Operation::Open, async move { store.open(&name).await })
             .await?;
-        Ok(opened.map(|behind| -> Arc<dyn Collection> {
+        Ok(opened.map(|behind| -> Arc<dyn CollectionAdapter> {
             let can = declare(behind.capabilities().clone(), &self.0.desk);
             let wire = self.0.clone();
             Arc::new(Layered(RemoteCollection { behind, can, wire }))
@@ -326,6 +329,12 @@ impl VectorStore for RemoteStore {
         let (store, name) = (self.0.desk.store.clone(), name.clone());
         let dropping = async move { store.drop_collection(&name).await };
         self.0.asks(Operation::DropCollection, dropping).await
+    }
+
+    /// Of this client alone: the server orders replaces, and clients stand for those of several
+    /// processes.
+    fn write_locks(&self) -> WriteLocks {
+        self.0.locks.clone()
     }
 
     async fn health(&self) -> Result<()> {

@@ -3,18 +3,19 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
-    Capabilities, Collection, Count, Cursor, Expected, Filter, Found, Include, Key, Leg,
-    MetadataPatch, NarrowFilter, Operation, Page, Record, Replaced, Result, StoredRecord,
-    WriteOrder, async_trait,
+    Capabilities, Count, Cursor, Filter, Include, Key, Leg, LegResult, MetadataPatch, NarrowFilter,
+    Operation, Page, Precondition, Record, Replaced, Result, StoredRecord, async_trait,
 };
 
 use super::client::{TURN, Wire};
 use crate::Fault;
-use shelfward_conformance::Layer;
+use crate::layer::Layer;
+use crate::records::is_met;
 
 pub(super) struct RemoteCollection {
-    pub(super) behind: Arc<dyn Collection>,
+    pub(super) behind: Arc<dyn CollectionAdapter>,
     pub(super) can: Capabilities,
     pub(super) wire: Arc<Wire>,
 }
@@ -26,7 +27,7 @@ impl RemoteCollection {
     async fn asks<T: Send + 'static>(
         &self,
         operation: Operation,
-        doing: impl FnOnce(Arc<dyn Collection>) -> Doing<T>,
+        doing: impl FnOnce(Arc<dyn CollectionAdapter>) -> Doing<T>,
     ) -> Result<T> {
         let job = doing(self.behind.clone());
         let none = AtomicU64::new(0);
@@ -60,7 +61,7 @@ impl RemoteCollection {
         &self,
         selector: &NarrowFilter,
         with: &[Record],
-        expected: Option<&Expected>,
+        expected: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
         let (selector, with) = (selector.clone(), with.to_vec());
         let behind = self.behind.clone();
@@ -73,16 +74,12 @@ impl RemoteCollection {
         });
         let written = with.len();
         let swap = async move {
-            if let Some(expected) = expected {
-                let keys = std::slice::from_ref(&expected.key);
-                let within = selector.filter();
-                let now = behind.fetch(keys, within, Include::METADATA).await?;
-                let now = now.into_iter().flatten().next();
-                if !expected.is_met_by(now.as_ref().map(|record| &*record.metadata)) {
-                    return Ok(None);
-                }
+            if let Some(expected) = expected
+                && !is_met(&*behind, &expected, &selector).await?
+            {
+                return Ok(None);
             }
-            behind.replace(&selector, &with).await.map(Some)
+            behind.replace(&selector, &with, None).await
         };
         let done = Some(Replaced::new(Count::Unknown, written));
         self.in_turn(Operation::Replace, before, done, swap).await
@@ -91,7 +88,7 @@ impl RemoteCollection {
 
 #[async_trait]
 impl Layer for RemoteCollection {
-    fn behind(&self) -> &Arc<dyn Collection> {
+    fn behind(&self) -> &Arc<dyn CollectionAdapter> {
         &self.behind
     }
 
@@ -112,18 +109,10 @@ impl Layer for RemoteCollection {
             .await
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
-        let leg = leg.clone();
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        let legs = legs.to_vec();
         self.asks(Operation::Search, |behind| {
-            Box::pin(async move { behind.search(&leg).await })
-        })
-        .await
-    }
-
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        let (dense, lexical) = (dense.clone(), lexical.clone());
-        self.asks(Operation::Search, |behind| {
-            Box::pin(async move { behind.search_both(&dense, &lexical).await })
+            Box::pin(async move { behind.search(&legs).await })
         })
         .await
     }
@@ -141,18 +130,13 @@ impl Layer for RemoteCollection {
         .await
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        let replaced = self.swap(selector, with, None).await?;
-        Ok(replaced.unwrap_or_else(|| Replaced::new(Count::Unknown, 0)))
-    }
-
-    async fn replace_if(
+    async fn replace(
         &self,
         selector: &NarrowFilter,
         with: &[Record],
-        expected: &Expected,
+        precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
-        self.swap(selector, with, Some(expected)).await
+        self.swap(selector, with, precondition).await
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
@@ -200,10 +184,5 @@ impl Layer for RemoteCollection {
             Box::pin(async move { behind.count(&filter).await })
         })
         .await
-    }
-
-    /// None: the server orders replaces, and handles stand for those of several processes.
-    fn write_order(&self) -> Option<WriteOrder> {
-        None
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use shelfward_core::VectorStore;
+use shelfward_core::adapter::StoreAdapter;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard, watch};
@@ -31,7 +31,7 @@ pub(super) type Job = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// Where clients lay what is to be done and find what came of it.
 pub(super) struct Desk {
-    pub(super) store: Arc<dyn VectorStore>,
+    pub(super) store: Arc<dyn StoreAdapter>,
     jobs: Mutex<HashMap<u64, Job>>,
     answers: Mutex<HashMap<u64, Answer>>,
     next: Mutex<u64>,
@@ -64,7 +64,7 @@ impl RemoteServer {
     ///
     /// # Errors
     /// Where no port is to be had.
-    pub async fn begin(store: Arc<dyn VectorStore>, fault: Option<Fault>) -> io::Result<Self> {
+    pub async fn begin(store: Arc<dyn StoreAdapter>, fault: Option<Fault>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let desk = Arc::new(Desk {

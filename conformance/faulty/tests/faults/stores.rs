@@ -9,7 +9,8 @@ use shelfward_conformance::{
     CrashableServer, DEFAULT_SEED, KnownGaps, Selection, Server, StoreUnderTest, Suite,
 };
 use shelfward_conformance_faulty::{Fault, FaultyStore, Kept, RemoteServer};
-use shelfward_core::{Result, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{Result, async_trait};
 use shelfward_memory::MemoryStore;
 
 /// What a store is made of.
@@ -79,7 +80,7 @@ impl Local {
         matches!(self.kind, Kind::Durable | Kind::OneProcess)
     }
 
-    fn behind_the_fault(&self, store: Arc<dyn VectorStore>) -> Arc<dyn VectorStore> {
+    fn behind_the_fault(&self, store: Arc<dyn StoreAdapter>) -> Arc<dyn StoreAdapter> {
         let without = self.kind == Kind::WithoutTransactions;
         match self.fault {
             None if !without => store,
@@ -101,7 +102,7 @@ impl StoreUnderTest for Local {
         "under-test"
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         if self.is_durable() {
             return self.open_at("the first place").await;
         }
@@ -112,7 +113,7 @@ impl StoreUnderTest for Local {
         self.is_durable().then(|| name.to_owned())
     }
 
-    async fn open_at(&self, place: &str) -> Result<Arc<dyn VectorStore>> {
+    async fn open_at(&self, place: &str) -> Result<Arc<dyn StoreAdapter>> {
         let kept = {
             let mut places = self.places.lock().unwrap();
             let new = || {
@@ -154,7 +155,7 @@ impl StoreUnderTest for Remote {
         "remote"
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         Ok(Arc::new(self.server.client()))
     }
 
@@ -173,12 +174,12 @@ impl Server for Remote {
         &self,
         address: SocketAddr,
         patience: Duration,
-    ) -> Result<Arc<dyn VectorStore>> {
+    ) -> Result<Arc<dyn StoreAdapter>> {
         let client = self.server.client();
         Ok(Arc::new(client.through(address, patience, self.fault)))
     }
 
-    async fn open_with_secret(&self, secret: &str) -> Result<Arc<dyn VectorStore>> {
+    async fn open_with_secret(&self, secret: &str) -> Result<Arc<dyn StoreAdapter>> {
         let client = self.server.client();
         Ok(Arc::new(client.with_secret(secret, self.fault)))
     }
@@ -194,7 +195,7 @@ impl Server for Remote {
 
 #[async_trait]
 impl CrashableServer for Remote {
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         let patience = Duration::from_secs(10);
         let client = self.crashable.client();
         Ok(Arc::new(client.through(

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use shelfward_conformance::report::Report;
 use shelfward_conformance::{DEFAULT_SEED, KnownGaps, Selection, StoreUnderTest, Suite, Verdict};
-use shelfward_core::{Result, VectorStore, async_trait};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{Result, async_trait};
 use shelfward_memory::MemoryStore;
 
 use store::{WeakStore, Weakness};
@@ -22,7 +23,7 @@ impl StoreUnderTest for UnderTest {
         "weak"
     }
 
-    async fn open(&self) -> Result<Arc<dyn VectorStore>> {
+    async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         let inner = Arc::new(self.0.clone());
         let weakness = self.1;
         Ok(Arc::new(WeakStore { inner, weakness }))

@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use shelfward_conformance::in_one_state;
+use shelfward_conformance_faulty::{in_one_state, search_one};
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::capabilities::{Counting, Dense, Full, Lexical, Replace, Scoring, Words};
 use shelfward_core::filter::{FilterSupport, key};
 use shelfward_core::{
-    Ask, Capabilities, Collection, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind,
-    Filter, Found, Hit, Include, Key, Leg, MAX_PREFIX_EXPANSIONS, Match, MetadataPatch, Metric,
-    NarrowFilter, Operation, Page, QueryWord, Record, Replaced, Result, StoreError, StoredRecord,
-    VectorStore, WriteOrder, async_trait, query_words,
+    Ask, Capabilities, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Hit,
+    Include, Key, Leg, LegResult, MAX_PREFIX_EXPANSIONS, Match, MetadataPatch, Metric,
+    NarrowFilter, Operation, Page, Precondition, QueryWord, Record, Replaced, Result, StoreError,
+    StoredRecord, async_trait, query_words,
 };
 
 /// One thing that a store does not do, or does less well, and declares so.
@@ -126,12 +127,12 @@ fn counting(can: &mut Capabilities, counting: Counting) {
 }
 
 pub(crate) struct WeakStore {
-    pub(crate) inner: Arc<dyn VectorStore>,
+    pub(crate) inner: Arc<dyn StoreAdapter>,
     pub(crate) weakness: Weakness,
 }
 
 #[async_trait]
-impl VectorStore for WeakStore {
+impl StoreAdapter for WeakStore {
     fn kind(&self) -> &'static str {
         "weak"
     }
@@ -146,7 +147,7 @@ impl VectorStore for WeakStore {
         self.inner.create(spec).await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         let Some(inner) = self.inner.open(name).await? else {
             return Ok(None);
         };
@@ -172,13 +173,17 @@ impl VectorStore for WeakStore {
         self.inner.health().await
     }
 
+    fn write_locks(&self) -> WriteLocks {
+        self.inner.write_locks()
+    }
+
     async fn close(&self) -> Result<()> {
         self.inner.close().await
     }
 }
 
 struct WeakCollection {
-    inner: Arc<dyn Collection>,
+    inner: Arc<dyn CollectionAdapter>,
     weakness: Weakness,
     can: Capabilities,
 }
@@ -211,7 +216,7 @@ impl WeakCollection {
     }
 
     /// Hits by how often a text says the words.
-    async fn by_own_rule(&self, leg: &Leg) -> Result<Option<Found>> {
+    async fn by_own_rule(&self, leg: &Leg) -> Result<Option<LegResult>> {
         let Ask::Lexical { words, matching } = &leg.ask else {
             return Ok(None);
         };
@@ -250,60 +255,10 @@ impl WeakCollection {
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score));
         hits.truncate(leg.top_k);
-        Ok(Some(Found::new(hits, End::Complete)))
+        Ok(Some(LegResult::new(hits, End::Complete)))
     }
 
-    /// The ceiling on prefixes is every store's.
-    fn few_enough(&self, words: &[QueryWord], records: &[StoredRecord]) -> Result<()> {
-        let texts = records.iter().filter_map(|record| record.text.as_deref());
-        let stored: HashSet<String> = texts
-            .flat_map(|text| self.spec().word_rule.words(text))
-            .collect();
-        for word in words.iter().filter(|word| word.prefix) {
-            let begins = stored.iter().filter(|s| s.starts_with(word.text.as_str()));
-            let given = begins.count();
-            if given > MAX_PREFIX_EXPANSIONS {
-                let kind = ErrorKind::Invalid(format!("{given} words begin so"));
-                return Err(StoreError::new(Operation::Search, kind));
-            }
-        }
-        Ok(())
-    }
-
-    fn same(&self, held: &str, word: &QueryWord) -> bool {
-        let asked = word.text.as_str();
-        match self.weakness {
-            Weakness::OwnAnalyser => held.trim_end_matches('s') == asked.trim_end_matches('s'),
-            _ => held == asked || (word.prefix && held.starts_with(asked)),
-        }
-    }
-}
-
-#[async_trait]
-impl Collection for WeakCollection {
-    fn spec(&self) -> &CollectionSpec {
-        self.inner.spec()
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &self.can
-    }
-
-    async fn upsert(&self, records: &[Record]) -> Result<()> {
-        self.fits(Operation::Upsert, records.len())?;
-        self.inner.upsert(records).await
-    }
-
-    async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        self.fits(Operation::Delete, keys.len())?;
-        Ok(self.known(self.inner.delete(keys).await?))
-    }
-
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        in_one_state(dense, lexical, |leg| self.search(leg)).await
-    }
-
-    async fn search(&self, leg: &Leg) -> Result<Found> {
+    async fn search_leg(&self, leg: &Leg) -> Result<LegResult> {
         self.served(Operation::Search, &leg.filter)?;
         if let Ask::Lexical { words, .. } = &leg.ask {
             let lexical = self.can.lexical;
@@ -334,12 +289,12 @@ impl Collection for WeakCollection {
                     key(name.as_str()).eq(value).build().ok()
                 });
                 let wide = leg.with_filter(partition.unwrap_or_else(Filter::everything));
-                let mut found = self.inner.search(&wide).await?;
+                let mut found = search_one(&*self.inner, &wide).await?;
                 found.hits.retain(|hit| leg.filter.matches(&hit.metadata));
-                Ok(Found::new(found.hits, End::Unknown))
+                Ok(LegResult::new(found.hits, End::Unknown))
             }
             Weakness::Approximate if !lexical => {
-                let mut found = self.inner.search(&leg.with_top_k(leg.top_k + 1)).await?;
+                let mut found = search_one(&*self.inner, &leg.with_top_k(leg.top_k + 1)).await?;
                 let many = self.inner.count(&Filter::everything()).await?;
                 if many.exact().is_some_and(|many| many > 500)
                     && found.hits.len() > leg.top_k.max(8)
@@ -350,14 +305,64 @@ impl Collection for WeakCollection {
                 Ok(found)
             }
             Weakness::TiesBackwards => {
-                let mut found = self.inner.search(&leg.with_top_k(EVERYTHING)).await?;
+                let mut found = search_one(&*self.inner, &leg.with_top_k(EVERYTHING)).await?;
                 found.hits.reverse();
                 found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
                 found.hits.truncate(leg.top_k);
                 Ok(found)
             }
-            _ => self.inner.search(leg).await,
+            _ => search_one(&*self.inner, leg).await,
         }
+    }
+
+    /// The ceiling on prefixes is every store's.
+    fn few_enough(&self, words: &[QueryWord], records: &[StoredRecord]) -> Result<()> {
+        let texts = records.iter().filter_map(|record| record.text.as_deref());
+        let stored: HashSet<String> = texts
+            .flat_map(|text| self.spec().word_rule.words(text))
+            .collect();
+        for word in words.iter().filter(|word| word.prefix) {
+            let begins = stored.iter().filter(|s| s.starts_with(word.text.as_str()));
+            let given = begins.count();
+            if given > MAX_PREFIX_EXPANSIONS {
+                let kind = ErrorKind::Invalid(format!("{given} words begin so"));
+                return Err(StoreError::new(Operation::Search, kind));
+            }
+        }
+        Ok(())
+    }
+
+    fn same(&self, held: &str, word: &QueryWord) -> bool {
+        let asked = word.text.as_str();
+        match self.weakness {
+            Weakness::OwnAnalyser => held.trim_end_matches('s') == asked.trim_end_matches('s'),
+            _ => held == asked || (word.prefix && held.starts_with(asked)),
+        }
+    }
+}
+
+#[async_trait]
+impl CollectionAdapter for WeakCollection {
+    fn spec(&self) -> &CollectionSpec {
+        self.inner.spec()
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.can
+    }
+
+    async fn upsert(&self, records: &[Record]) -> Result<()> {
+        self.fits(Operation::Upsert, records.len())?;
+        self.inner.upsert(records).await
+    }
+
+    async fn delete(&self, keys: &[Key]) -> Result<Count> {
+        self.fits(Operation::Delete, keys.len())?;
+        Ok(self.known(self.inner.delete(keys).await?))
+    }
+
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        in_one_state(legs, |leg| self.search_leg(leg)).await
     }
 
     async fn fetch(
@@ -371,13 +376,18 @@ impl Collection for WeakCollection {
         self.inner.fetch(keys, within, include).await
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+    async fn replace(
+        &self,
+        selector: &NarrowFilter,
+        with: &[Record],
+        precondition: Option<&Precondition>,
+    ) -> Result<Option<Replaced>> {
         if self.can.replace != Replace::Atomic {
             return Err(self.unsupported(Operation::Replace, "atomic replace"));
         }
         self.served(Operation::Replace, selector.filter())?;
-        let replaced = self.inner.replace(selector, with).await?;
-        Ok(Replaced::new(self.known(replaced.removed), with.len()))
+        let replaced = self.inner.replace(selector, with, precondition).await?;
+        Ok(replaced.map(|replaced| Replaced::new(self.known(replaced.removed), with.len())))
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
@@ -424,9 +434,5 @@ impl Collection for WeakCollection {
         }
         self.served(Operation::Count, filter)?;
         Ok(self.known(self.inner.count(filter).await?))
-    }
-
-    fn write_order(&self) -> Option<WriteOrder> {
-        self.inner.write_order()
     }
 }

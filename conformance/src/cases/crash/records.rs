@@ -1,7 +1,6 @@
 //! Records that are written and deleted by their keys and by filters; and handles that only look on.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use shelfward_core::filter::key as field;
 use shelfward_core::library::LibraryError;
@@ -21,7 +20,7 @@ use crate::verdict::{Checked, Finding};
 const RECORDS: u8 = 4;
 
 struct Unit {
-    collection: Arc<dyn Collection>,
+    collection: Collection,
     name: String,
     keys: Vec<Key>,
     selector: NarrowFilter,
@@ -138,7 +137,7 @@ impl Writer for Unit {
     }
 }
 
-async fn collection(context: &Context) -> Checked<Arc<dyn Collection>> {
+async fn collection(context: &Context) -> Checked<Collection> {
     let unit = Field::new(MetadataKey::new("u")?, FieldKind::Text);
     let spec = context.spec()?.with_fields([unit]);
     Ok(store(context).await?.ensure(&spec).await?)

@@ -14,7 +14,7 @@ use crate::verdict::{Checked, Finding, Verdict};
 const WORDS: [&str; 6] = ["berth", "crane", "ferry", "tide", "quay", "pilot"];
 
 /// Two hundred records, some with equal vectors, written over and deleted in part.
-async fn lively(collection: &dyn Collection, random: &mut Random) -> Checked {
+async fn lively(collection: &Collection, random: &mut Random) -> Checked {
     let vectors = prop::array::uniform4(-4_i8..=4)
         .prop_filter("no direction", |v| v.iter().any(|x| *x != 0))
         .prop_map(|v| v.map(|x| f32::from(x) / 3.0));
@@ -39,7 +39,7 @@ async fn lively(collection: &dyn Collection, random: &mut Random) -> Checked {
 }
 
 /// What the collection answers to many questions.
-async fn asked(collection: &dyn Collection, seed: u64) -> Checked<Vec<(String, Answer)>> {
+async fn asked(collection: &Collection, seed: u64) -> Checked<Vec<(String, Answer)>> {
     let mut random = Random::new(seed ^ 1);
     let mut answers = Vec::new();
     let everything = Filter::everything();
@@ -69,10 +69,10 @@ async fn asked(collection: &dyn Collection, seed: u64) -> Checked<Vec<(String, A
 pub(super) async fn answers(context: Context) -> Checked {
     let spec = context.spec()?.with_fields(fixture::fields()?);
     let opened = Opened::new(&context, &spec).await?;
-    lively(&*opened.collection, &mut Random::new(context.seed())).await?;
-    let before = asked(&*opened.collection, context.seed()).await?;
+    lively(&opened.collection, &mut Random::new(context.seed())).await?;
+    let before = asked(&opened.collection, context.seed()).await?;
     let opened = opened.again().await?;
-    let after = asked(&*opened.collection, context.seed()).await?;
+    let after = asked(&opened.collection, context.seed()).await?;
     for ((what, before), (_, after)) in before.iter().zip(&after) {
         let named =
             |answer: &Answer| -> Vec<String> { answer.iter().map(|(id, _)| id.clone()).collect() };

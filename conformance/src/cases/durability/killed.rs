@@ -33,7 +33,7 @@ pub(super) async fn case(context: Context, stream: Stream) -> Checked {
     let collection = store.ensure(&spec).await?;
     let mut units = Units::new(stream);
     if matches!(stream, Stream::Replaces | Stream::Patches) {
-        units.write(&*collection, 0..3).await?;
+        units.write(&collection, 0..3).await?;
     }
     drop(collection);
     store.close().await?;
@@ -48,9 +48,9 @@ pub(super) async fn case(context: Context, stream: Stream) -> Checked {
             let store = place.open().await?;
             let collection = store.open(name).await?;
             if stream == Stream::Deletes {
-                units.write(&*collection, from..from + TO_DELETE).await?;
+                units.write(&collection, from..from + TO_DELETE).await?;
             } else {
-                units.clear(&*collection).await?;
+                units.clear(&collection).await?;
             }
             drop(collection);
             store.close().await?;
@@ -64,10 +64,10 @@ pub(super) async fn case(context: Context, stream: Stream) -> Checked {
         }
         from = returned.map_or(from, |step| step + 1);
         let what = format!("kill {kill}, during step {from}");
-        let found = records(&*collection, &units.keys(from)?).await?;
+        let found = records(&collection, &units.keys(from)?).await?;
         let atomic = collection.capabilities().replace == Replace::Atomic;
         units.judge(&what, &found, from, atomic)?;
-        agrees(&what, &*collection, &found, "word").await?;
+        agrees(&what, &collection, &found, "word").await?;
         drop(collection);
         store.close().await?;
         from += 1;
@@ -154,7 +154,7 @@ impl Units {
     }
 
     /// Writes the units of these steps that are not there.
-    async fn write(&mut self, collection: &dyn Collection, steps: Range<u32>) -> Checked {
+    async fn write(&mut self, collection: &Collection, steps: Range<u32>) -> Checked {
         let mut new = Vec::new();
         for step in steps {
             let unit = self.stream.unit(step);
@@ -172,7 +172,7 @@ impl Units {
     }
 
     /// Deletes what is there.
-    async fn clear(&mut self, collection: &dyn Collection) -> Checked {
+    async fn clear(&mut self, collection: &Collection) -> Checked {
         let held = std::mem::take(&mut self.held);
         let keys: Vec<Key> = held.into_values().flatten().map(|r| r.key).collect();
         collection.delete(&keys).await?;

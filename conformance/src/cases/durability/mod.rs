@@ -63,7 +63,7 @@ async fn each_write(context: Context) -> Checked {
     let sees = async |what: &str, expected: &[&str]| {
         same_ids(what, &ids(&other.search(&leg).await?), expected)?;
         let count = u64::try_from(expected.len()).unwrap_or(u64::MAX);
-        counted(what, &*other, &Filter::everything(), count).await
+        counted(what, &other, &Filter::everything(), count).await
     };
     sees("what was there", &["a"]).await?;
     collection.upsert(&[record("b", 1, "{}")?]).await?;

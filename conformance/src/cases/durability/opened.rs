@@ -1,7 +1,5 @@
 //! A place of its own, and what a case has open there.
 
-use std::sync::Arc;
-
 use shelfward_core::{Collection, CollectionSpec, Key, Record, Store};
 
 use super::state::{agrees, records, same_records};
@@ -12,7 +10,7 @@ use crate::verdict::Checked;
 pub(super) struct Opened {
     pub(super) place: Place,
     pub(super) store: Store,
-    pub(super) collection: Arc<dyn Collection>,
+    pub(super) collection: Collection,
 }
 
 impl Opened {
@@ -28,7 +26,7 @@ impl Opened {
     }
 
     /// The same with another collection; the handle on the one before is dropped.
-    pub(super) fn with(self, collection: Arc<dyn Collection>) -> Self {
+    pub(super) fn with(self, collection: Collection) -> Self {
         Self { collection, ..self }
     }
 
@@ -53,7 +51,7 @@ impl Opened {
 
     pub(super) async fn holds(&self, what: &str, expected: &[Record]) -> Checked {
         let keys: Vec<Key> = expected.iter().map(|record| record.key.clone()).collect();
-        let there = records(&*self.collection, &keys).await?;
+        let there = records(&self.collection, &keys).await?;
         same_records(what, &there, expected)
     }
 
@@ -61,8 +59,8 @@ impl Opened {
     pub(super) async fn agrees(&self, what: &str, expected: &[Record]) -> Checked {
         self.holds(what, expected).await?;
         let keys: Vec<Key> = expected.iter().map(|record| record.key.clone()).collect();
-        let there = records(&*self.collection, &keys).await?;
-        agrees(what, &*self.collection, &there, "text").await
+        let there = records(&self.collection, &keys).await?;
+        agrees(what, &self.collection, &there, "text").await
     }
 
     /// Drops what the case made, and lets go.

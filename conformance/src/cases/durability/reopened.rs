@@ -310,7 +310,7 @@ pub(super) async fn many_times(context: Context) -> Checked {
         opened.agrees(&format!("round {round}"), &records).await?;
     }
     let fetched = records.iter().find(|record| record.key.id.as_str() == "r3");
-    let there = state::records(&*opened.collection, &[key("r3")?]).await?;
+    let there = state::records(&opened.collection, &[key("r3")?]).await?;
     if let (Some(expected), Some(stored)) = (fetched, there.get(&key("r3")?)) {
         state::same_record("the one written over each time", stored, expected)?;
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use shelfward_core::{
-    Collection, Filter, Found, Include, Key, Leg, Match, Record, StoredRecord, query_words,
+    Collection, Filter, Include, Key, Leg, LegResult, Match, Record, StoredRecord, query_words,
 };
 
 use crate::check::{counted, full, holds, ids, same_ids, same_score, scan};
@@ -13,7 +13,7 @@ use crate::verdict::{Checked, Finding};
 /// Records by their keys, from a scan, or from a fetch where there is no scan.
 pub(super) type Records = BTreeMap<Key, StoredRecord>;
 
-pub(super) async fn records(collection: &dyn Collection, keys: &[Key]) -> Checked<Records> {
+pub(super) async fn records(collection: &Collection, keys: &[Key]) -> Checked<Records> {
     let everything = Filter::everything();
     let found = if collection.capabilities().scan {
         scan(collection, &everything, 500).await?
@@ -54,7 +54,7 @@ pub(super) fn same_record(what: &str, stored: &StoredRecord, record: &Record) ->
 /// What a collection answers to one leg: each id with the bits of its score.
 pub(super) type Answer = Vec<(String, u64)>;
 
-pub(super) fn answer(found: &Found) -> Answer {
+pub(super) fn answer(found: &LegResult) -> Answer {
     let scores = found.hits.iter().map(|hit| hit.score.to_bits());
     ids(found).into_iter().zip(scores).collect()
 }
@@ -62,7 +62,7 @@ pub(super) fn answer(found: &Found) -> Answer {
 /// That every way of reading tells of the same records.
 pub(super) async fn agrees(
     what: &str,
-    collection: &dyn Collection,
+    collection: &Collection,
     there: &Records,
     word: &str,
 ) -> Checked {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use shelfward_core::fusion::{FusionWeights, reciprocal_rank_fusion};
 use shelfward_core::library::{LibrarySpec, Mode, Ran, ScopeChange, SearchAnswer, SearchRequest};
-use shelfward_core::{Found, Leg, LibraryIndex, Match, Scope, SourceId, TenantId};
+use shelfward_core::{Leg, LegResult, LibraryIndex, Match, Scope, SourceId, TenantId};
 
 use super::shelf::{
     document, holding, leg, org, with_bm25, with_our_words, with_two_legs, with_words,
@@ -48,7 +48,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-fn ranks(found: &Found) -> Vec<(String, u32)> {
+fn ranks(found: &LegResult) -> Vec<(String, u32)> {
     ids(found).into_iter().zip(1..).collect()
 }
 

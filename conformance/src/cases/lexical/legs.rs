@@ -1,8 +1,6 @@
 //! Two legs asked for together are answered as each would be alone.
 
-use std::sync::Arc;
-
-use shelfward_core::{Collection, Found, Key, Leg, Match};
+use shelfward_core::{Collection, Key, Leg, LegResult, Match};
 
 use super::shelf::{document, faq, holding, leg, of_kind, org, with_our_words, with_words};
 use crate::case::Case;
@@ -50,7 +48,7 @@ async fn both(context: Context) -> Checked {
     same_ids("the lexical leg", &ids(&lexical), &["note"])
 }
 
-fn same_found(what: &str, found: &Found, alone: &Found) -> Checked {
+fn same_found(what: &str, found: &LegResult, alone: &LegResult) -> Checked {
     same_order(what, &ids(found), &ids(alone))?;
     let pairs = found.hits.iter().zip(&alone.hits);
     let mut same = pairs.map(|(a, b)| a.score.to_bits() == b.score.to_bits());
@@ -76,7 +74,7 @@ async fn as_each_alone(context: Context) -> Checked {
 }
 
 /// Records of which the vectors and the words say different things.
-async fn apart(context: &Context) -> Checked<Arc<dyn Collection>> {
+async fn apart(context: &Context) -> Checked<Collection> {
     let collection = holding(context, &[]).await?;
     let documents = [
         ("near", "snow", [1.0, 0.0, 0.0, 0.0]),

@@ -1,10 +1,9 @@
 //! BM25 where it is declared, by the formula.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use proptest::prelude::*;
-use shelfward_core::{Collection, Filter, Found, Match};
+use shelfward_core::{Collection, Filter, LegResult, Match};
 
 use super::shelf::{any, bare, document, holding, leg, of_kind, org, search, shelf, with_bm25};
 use crate::bm25::{Asked, Partition};
@@ -34,7 +33,11 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// The hits have the scores that the formula gives, best first, and are no others.
-pub(super) fn same_scores(what: &str, found: &Found, expected: &BTreeMap<String, f64>) -> Checked {
+pub(super) fn same_scores(
+    what: &str,
+    found: &LegResult,
+    expected: &BTreeMap<String, f64>,
+) -> Checked {
     let wanted: Vec<&String> = expected.keys().collect();
     same_ids(what, &ids(found), &wanted)?;
     for hit in &found.hits {
@@ -54,7 +57,7 @@ pub(super) fn same_scores(what: &str, found: &Found, expected: &BTreeMap<String,
 
 /// Searches of what `org` holds, judged by the formula over these texts.
 pub(super) async fn judge(
-    collection: &Arc<dyn Collection>,
+    collection: &Collection,
     texts: &[(&str, &str)],
     queries: &[(&str, Match, bool)],
 ) -> Checked {

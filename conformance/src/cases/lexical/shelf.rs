@@ -1,11 +1,9 @@
 //! The documents that these cases put on a shelf, and asking for them by words.
 
-use std::sync::Arc;
-
 use shelfward_core::capabilities::{Scoring, Words};
 use shelfward_core::filter::key as field;
 use shelfward_core::{
-    Capabilities, Collection, Field, FieldKind, FieldRole, Filter, Found, Key, Leg, Match,
+    Capabilities, Collection, Field, FieldKind, FieldRole, Filter, Key, Leg, LegResult, Match,
     Metadata, MetadataKey, Record, WordRule, query_words,
 };
 
@@ -96,20 +94,17 @@ fn fields() -> Checked<Vec<Field>> {
         .collect()
 }
 
-pub(super) async fn shelf(context: &Context) -> Checked<Arc<dyn Collection>> {
+pub(super) async fn shelf(context: &Context) -> Checked<Collection> {
     context.make(&context.spec()?.with_fields(fields()?)).await
 }
 
-pub(super) async fn shelf_by_rule(
-    context: &Context,
-    rule: WordRule,
-) -> Checked<Arc<dyn Collection>> {
+pub(super) async fn shelf_by_rule(context: &Context, rule: WordRule) -> Checked<Collection> {
     let spec = context.spec()?.with_fields(fields()?);
     context.make(&spec.with_word_rule(rule)).await
 }
 
 /// Puts texts of `org` on a shelf, all of one kind.
-pub(super) async fn put(collection: &Arc<dyn Collection>, texts: &[(&str, &str)]) -> Checked {
+pub(super) async fn put(collection: &Collection, texts: &[(&str, &str)]) -> Checked {
     let documents: Checked<Vec<_>> = texts
         .iter()
         .map(|(id, body)| document("org", id, body, "faq"))
@@ -117,16 +112,13 @@ pub(super) async fn put(collection: &Arc<dyn Collection>, texts: &[(&str, &str)]
     Ok(collection.upsert(&documents?).await?)
 }
 
-pub(super) async fn holding(
-    context: &Context,
-    texts: &[(&str, &str)],
-) -> Checked<Arc<dyn Collection>> {
+pub(super) async fn holding(context: &Context, texts: &[(&str, &str)]) -> Checked<Collection> {
     let collection = shelf(context).await?;
     put(&collection, texts).await?;
     Ok(collection)
 }
 
-pub(super) async fn faq(context: &Context) -> Checked<Arc<dyn Collection>> {
+pub(super) async fn faq(context: &Context) -> Checked<Collection> {
     holding(context, &FAQ).await
 }
 
@@ -140,7 +132,7 @@ pub(super) fn of_kind(kind: &str) -> Checked<Filter> {
 }
 
 pub(super) fn leg(
-    collection: &Arc<dyn Collection>,
+    collection: &Collection,
     query: &str,
     matching: Match,
     prefix: bool,
@@ -152,25 +144,21 @@ pub(super) fn leg(
 
 /// Searches what `org` holds.
 pub(super) async fn search(
-    collection: &Arc<dyn Collection>,
+    collection: &Collection,
     query: &str,
     matching: Match,
     prefix: bool,
-) -> Checked<Found> {
+) -> Checked<LegResult> {
     let leg = leg(collection, query, matching, prefix, org()?)?;
     Ok(collection.search(&leg).await?)
 }
 
 /// Searches what `org` holds for any of the words.
-pub(super) async fn any(collection: &Arc<dyn Collection>, query: &str) -> Checked<Found> {
+pub(super) async fn any(collection: &Collection, query: &str) -> Checked<LegResult> {
     search(collection, query, Match::Any, false).await
 }
 
 /// Any of the words finds these, whatever their order.
-pub(super) async fn finds(
-    collection: &Arc<dyn Collection>,
-    query: &str,
-    expected: &[&str],
-) -> Checked {
+pub(super) async fn finds(collection: &Collection, query: &str, expected: &[&str]) -> Checked {
     same_ids(query, &ids(&any(collection, query).await?), expected)
 }

@@ -1,10 +1,10 @@
 //! What scores are made of follows every write, and tells of nobody else.
 
-use std::sync::Arc;
-
 use shelfward_core::capabilities::Scoring;
 use shelfward_core::filter::key as field;
-use shelfward_core::{Collection, Found, Key, Match, MetadataKey, MetadataPatch, Scalar, Value};
+use shelfward_core::{
+    Collection, Key, LegResult, Match, MetadataKey, MetadataPatch, Scalar, Value,
+};
 
 use super::scores::judge;
 use super::shelf::{any, document, faq, holding, put, with_bm25, with_words};
@@ -47,9 +47,9 @@ pub(super) fn cases() -> Vec<Case> {
 /// Scores of the same hits are the same; those of a store's own rule, which are never shown, may
 /// move.
 pub(super) fn same_scores_where_ours(
-    collection: &Arc<dyn Collection>,
-    before: &Found,
-    after: &Found,
+    collection: &Collection,
+    before: &LegResult,
+    after: &LegResult,
 ) -> Checked {
     let lexical = collection.capabilities().lexical;
     if lexical.is_some_and(|l| l.scoring == Scoring::StoreOwn) {

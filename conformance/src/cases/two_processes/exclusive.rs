@@ -26,7 +26,7 @@ pub(super) async fn refused(context: Context) -> Checked {
     }
     // Being asked did it no harm.
     collection.upsert(&[record("b", 1, "{}")?]).await?;
-    rows("after a refusal", &*collection, 2).await?;
+    rows("after a refusal", &collection, 2).await?;
     drop(collection);
     store.close().await?;
     drop(store);
@@ -59,7 +59,7 @@ pub(super) async fn lock_of_the_dead(context: Context) -> Checked {
         peer.kill().await;
         let store = place.open().await?;
         let collection = store.open(&spec.name).await?;
-        rows("after a kill", &*collection, round + 2).await?;
+        rows("after a kill", &collection, round + 2).await?;
         store.close().await?;
     }
     let store = place.open().await?;

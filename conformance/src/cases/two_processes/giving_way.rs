@@ -3,12 +3,8 @@
 use std::sync::Arc;
 
 use shelfward_core::filter::key as field;
-use shelfward_core::{
-    Capabilities, Collection, CollectionName, CollectionSpec, EmbedError, Embedder, ErrorKind,
-    Expected, Filter, Include, LibraryIndex, NarrowFilter, Operation, Record, Replaced, Role,
-    Store, StoreError, VectorStore, async_trait,
-};
-use tokio::sync::{Mutex, Notify};
+use shelfward_core::{EmbedError, Embedder, Filter, Include, Precondition, Role, async_trait};
+use tokio::sync::Notify;
 
 use super::shared::Shared;
 use crate::cases::fixture::fields;
@@ -16,8 +12,7 @@ use crate::cases::library::{embedder, file, source, visible};
 use crate::check::{holds, rows};
 use crate::context::{Context, record};
 use crate::embedder::TableEmbedder;
-use crate::layer::{Layer, Layered};
-use crate::process::{PASSAGES, Peer, Task, Write, letter_source, write_source};
+use crate::process::{PASSAGES, Write, letter_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
 /// An embedder that waits to be let go on, so that something can happen while a source is indexed.
@@ -77,133 +72,6 @@ pub(super) async fn gives_way(context: Context) -> Checked {
     shared.end().await
 }
 
-/// A collection whose replaces come when another process has just written.
-struct InBetween {
-    behind: Arc<dyn Collection>,
-    peer: Arc<Mutex<Peer>>,
-    task: Task,
-}
-
-impl InBetween {
-    async fn come_between(&self) -> shelfward_core::Result<()> {
-        let asked = self.peer.lock().await.ask(self.task.clone()).await;
-        asked.map(drop).map_err(|finding| {
-            StoreError::new(Operation::Replace, ErrorKind::Contract(finding.message))
-        })
-    }
-}
-
-#[async_trait]
-impl Layer for InBetween {
-    fn behind(&self) -> &Arc<dyn Collection> {
-        &self.behind
-    }
-
-    async fn replace(
-        &self,
-        selector: &NarrowFilter,
-        with: &[Record],
-    ) -> shelfward_core::Result<Replaced> {
-        self.come_between().await?;
-        self.behind.replace(selector, with).await
-    }
-
-    async fn replace_if(
-        &self,
-        selector: &NarrowFilter,
-        with: &[Record],
-        expected: &Expected,
-    ) -> shelfward_core::Result<Option<Replaced>> {
-        self.come_between().await?;
-        self.behind.replace_if(selector, with, expected).await
-    }
-}
-
-/// A store that opens one collection, behind a layer.
-struct Between(Mutex<Option<InBetween>>, Arc<dyn VectorStore>);
-
-#[async_trait]
-impl VectorStore for Between {
-    fn kind(&self) -> &'static str {
-        self.1.kind()
-    }
-
-    fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
-        self.1.capabilities(spec)
-    }
-
-    async fn create(&self, spec: &CollectionSpec) -> shelfward_core::Result<()> {
-        self.1.create(spec).await
-    }
-
-    async fn open(
-        &self,
-        _: &CollectionName,
-    ) -> shelfward_core::Result<Option<Arc<dyn Collection>>> {
-        let layer = self.0.lock().await.take();
-        Ok(layer.map(|layer| -> Arc<dyn Collection> { Arc::new(Layered(layer)) }))
-    }
-
-    async fn list(&self) -> shelfward_core::Result<Vec<CollectionName>> {
-        self.1.list().await
-    }
-
-    async fn drop_collection(&self, name: &CollectionName) -> shelfward_core::Result<bool> {
-        self.1.drop_collection(name).await
-    }
-
-    async fn health(&self) -> shelfward_core::Result<()> {
-        self.1.health().await
-    }
-
-    async fn close(&self) -> shelfward_core::Result<()> {
-        self.1.close().await
-    }
-}
-
-/// Another process narrows the source after it was looked at and before it is replaced.
-pub(super) async fn in_between(context: Context) -> Checked {
-    let Shared {
-        place,
-        store,
-        index,
-        peer,
-        ..
-    } = Shared::new(&context).await?;
-    let peer = Arc::new(Mutex::new(peer));
-    let name = index.spec().name.clone();
-    for write in [Write::Narrow, Write::Remove] {
-        file(&index, "org1", letter_source('a')?).await?;
-        let adapter = place.bare().await?;
-        let behind = adapter.open(&name).await?;
-        let layer = InBetween {
-            behind: behind.ok_or_else(|| Finding::errors("no collection"))?,
-            peer: peer.clone(),
-            task: Task::Write {
-                library: name.to_string(),
-                write,
-            },
-        };
-        let between = Store::new(Between(Mutex::new(Some(layer)), adapter.clone()));
-        let raced = LibraryIndex::open(&between, &name, Arc::new(embedder())).await?;
-        let done = write_source(&raced, Write::Replace('b')).await?;
-        let seen = visible(&index, ["all"]).await?;
-        if !seen.is_empty() {
-            let message = format!("{seen:?} are read though another process took them away");
-            return Err(Finding::new(Verdict::Widens, message));
-        }
-        holds(!done, || {
-            "an indexing that must give way says that it was done".into()
-        })?;
-        drop(raced);
-        between.close().await?;
-    }
-    let peer = Arc::into_inner(peer).ok_or_else(|| Finding::errors("a handle is still open"))?;
-    peer.into_inner().end().await?;
-    store.drop_collection(&name).await?;
-    Ok(store.close().await?)
-}
-
 /// A replace that is told what it expects does nothing where that is not so.
 pub(super) async fn expects(context: Context) -> Checked {
     let place = context.place()?;
@@ -224,24 +92,24 @@ pub(super) async fn expects(context: Context) -> Checked {
     let wrong = [
         (
             "of another value",
-            Expected::new(old.key.clone(), Some(new.metadata.clone())),
+            Precondition::new(old.key.clone(), Some(new.metadata.clone())),
         ),
         (
             "that is there, as absent",
-            Expected::new(old.key.clone(), None),
+            Precondition::new(old.key.clone(), None),
         ),
         (
             "that is absent, as there",
-            Expected::new(new.key.clone(), Some(new.metadata.clone())),
+            Precondition::new(new.key.clone(), Some(new.metadata.clone())),
         ),
         (
             "beyond the selector, as there",
-            Expected::new(elsewhere.key.clone(), Some(elsewhere.metadata.clone())),
+            Precondition::new(elsewhere.key.clone(), Some(elsewhere.metadata.clone())),
         ),
     ];
     let with = std::slice::from_ref(&new);
     for (what, expected) in &wrong {
-        let replaced = bare.replace_if(&unit, with, expected).await?;
+        let replaced = bare.replace(&unit, with, Some(expected)).await?;
         holds(replaced.is_none(), || {
             format!("a record {what} is taken for what is expected")
         })?;
@@ -254,17 +122,17 @@ pub(super) async fn expects(context: Context) -> Checked {
         })?;
     }
     let right = [
-        Expected::new(old.key.clone(), Some(old.metadata.clone())),
-        Expected::new(old.key.clone(), None),
-        Expected::new(elsewhere.key.clone(), None),
+        Precondition::new(old.key.clone(), Some(old.metadata.clone())),
+        Precondition::new(old.key.clone(), None),
+        Precondition::new(elsewhere.key.clone(), None),
     ];
     for expected in &right {
-        let replaced = bare.replace_if(&unit, with, expected).await?;
+        let replaced = bare.replace(&unit, with, Some(expected)).await?;
         let replaced = replaced.ok_or_else(|| Finding::errors("what is expected is refused"))?;
         holds(replaced.written == 1, || {
             "a replace answers another number".into()
         })?;
-        rows("after a replace", &*store.open(&spec.name).await?, 2).await?;
+        rows("after a replace", &store.open(&spec.name).await?, 2).await?;
     }
     drop(bare);
     store.drop_collection(&spec.name).await?;

@@ -3,6 +3,7 @@
 
 mod exclusive;
 mod giving_way;
+mod in_between;
 mod shared;
 
 use shelfward_core::capabilities::{Replace, Writers};
@@ -31,15 +32,6 @@ pub(super) fn cases() -> Vec<Case> {
     for (name, one, other) in pairs {
         let id = format!("races/{name}-two-processes");
         let case = Case::new(id, move |context| pair(context, one, other));
-        let case = match (one, other) {
-            (Write::Replace(_), Write::Replace(_)) => case,
-            (Write::Replace(_), Write::Narrow) => {
-                // Torn writes meet only by chance here; replace beside replace catches them always.
-                case
-            }
-            (Write::Narrow, Write::Narrow) => case,
-            _ => case,
-        };
         let narrows = one == Write::Narrow || other == Write::Narrow;
         cases.push(if narrows { case.needs(updates) } else { case });
     }
@@ -74,7 +66,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(
         Case::new(
             "races/replace-does-not-undo-a-narrowing-two-processes",
-            giving_way::in_between,
+            in_between::case,
         )
         .needs(updates)
         .only_where(

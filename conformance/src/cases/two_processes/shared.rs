@@ -15,7 +15,7 @@ pub(super) struct Shared {
     pub(super) place: Place,
     pub(super) store: Store,
     pub(super) index: LibraryIndex,
-    pub(super) collection: Arc<dyn Collection>,
+    pub(super) collection: Collection,
     pub(super) peer: Peer,
 }
 

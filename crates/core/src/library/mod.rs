@@ -33,15 +33,14 @@ pub use request::{Mode, SearchRequest};
 pub use source::{IndexSource, Passage, ScopeChange};
 pub use write::{IndexReport, TenantLibrary};
 
-pub(crate) use own::hex;
+pub(crate) use own::{hex, is_library};
 
 use crate::capabilities::Replace;
-use crate::checked::CheckedCollection;
+use crate::collection::Collection;
 use crate::embed::Embedder;
 use crate::error::{ErrorKind, Operation, StoreError};
 use crate::names::{CollectionName, TenantId};
 use crate::observer::{DigestKey, Event, Observer};
-use crate::port::Collection;
 use crate::spec::{CollectionSpec, Field, Metric};
 use crate::store::Store;
 
@@ -56,7 +55,7 @@ use crate::store::Store;
 /// ```
 #[derive(Clone)]
 pub struct LibraryIndex {
-    collection: CheckedCollection,
+    collection: Collection,
     embedder: Arc<dyn Embedder>,
     batch_size: usize,
     observer: Option<Arc<dyn Observer>>,
@@ -151,7 +150,7 @@ impl LibraryIndex {
         name: &CollectionName,
         embedder: Arc<dyn Embedder>,
     ) -> Result<Self, LibraryError> {
-        Self::over(store.open(name).await?, embedder)
+        Self::over(store.open_unscoped(name).await?, embedder)
     }
 
     /// Makes a library, or opens an equal one and adds the fields that it lacks.
@@ -164,23 +163,14 @@ impl LibraryIndex {
         embedder: Arc<dyn Embedder>,
     ) -> Result<Self, LibraryError> {
         let spec = spec.collection_spec(&*embedder)?;
-        Self::over(store.ensure(&spec).await?, embedder)
+        Self::over(store.ensure_unscoped(&spec).await?, embedder)
     }
 
     /// A library over an open collection.
     ///
     /// # Errors
     /// As [`LibraryIndex::open`].
-    pub fn over(
-        collection: Arc<dyn Collection>,
-        embedder: Arc<dyn Embedder>,
-    ) -> Result<Self, LibraryError> {
-        let order = collection.write_order().unwrap_or_default();
-        let ceilings = crate::ceilings::Ceilings::default();
-        let collection = match collection.as_checked(&crate::checked::sealed()) {
-            Some(checked) => checked,
-            None => CheckedCollection::over(collection, order, ceilings),
-        };
+    pub fn over(collection: Collection, embedder: Arc<dyn Embedder>) -> Result<Self, LibraryError> {
         let spec = collection.spec();
         let mut asked = spec.clone();
         embedder.id().clone_into(&mut asked.embedder);

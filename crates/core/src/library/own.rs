@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::metadata::{MetadataKey, Text};
 use crate::names::{SourceId, TenantId};
 use crate::record::Key;
-use crate::spec::{Field, FieldKind, FieldRole};
+use crate::spec::{CollectionSpec, Field, FieldKind, FieldRole};
 
 /// The tenant that a passage belongs to.
 pub const TENANT_ID: &str = "tenantId";
@@ -60,6 +60,11 @@ pub fn own_fields() -> Vec<Field> {
             Field::new(own(name), kind).with_role(role)
         })
         .collect()
+}
+
+/// Whether a collection of this spec is a library's: one that declares all of its fields.
+pub(crate) fn is_library(spec: &CollectionSpec) -> bool {
+    OWN_KEYS.iter().all(|key| spec.field(key).is_some())
 }
 
 /// The key of a passage: the tenant as partition, and as id 32 hex digits of SHA-256 over the

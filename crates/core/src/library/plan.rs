@@ -1,7 +1,5 @@
 //! From a request and a scope to what the store is asked, and what every hit must pass.
 
-use std::sync::Arc;
-
 use shelfward_text::is_blank;
 
 use super::narrowing::Narrowing;
@@ -18,7 +16,7 @@ pub(super) enum Plan {
     /// Nothing can be found; nobody is asked.
     Nothing,
     Search {
-        filter: Arc<Filter>,
+        filter: Filter,
         check: ReadCheck,
     },
 }
@@ -43,11 +41,9 @@ pub(super) fn plan(
         Err(several) => conditions.push(Filter::or(several.into_iter().map(Filter::and).collect())),
     }
     conditions.extend(request.filter.clone());
-    let filter = Filter::and(conditions);
-    ceilings.filter_limits().check(&filter)?;
     let check = ReadCheck::new(scope, branches, request.filter.clone());
     Ok(Plan::Search {
-        filter: Arc::new(filter),
+        filter: Filter::and(conditions),
         check,
     })
 }

@@ -7,9 +7,8 @@ use super::answer::{FoundPassage, Legs};
 use super::own::passage_key;
 use super::plan::{Plan, plan};
 use super::{LibraryError, LibraryIndex, SearchRequest};
-use crate::checked::Verdict;
+use crate::collection::Verdict;
 use crate::names::{NameError, SourceId};
-use crate::port::Collection;
 use crate::record::Include;
 use crate::scope::Scope;
 use crate::search::Hit;
@@ -101,7 +100,11 @@ impl LibraryIndex {
         };
         let key = |id: &PassageId| passage_key(scope.tenant(), &id.source, id.index as usize);
         let keys: Vec<_> = ids.iter().map(key).collect();
-        let records = self.collection.fetch(&keys, &filter, Include::TEXT).await?;
+        let filter = self.collection.plan_filter(&filter)?;
+        let records = self
+            .collection
+            .fetch_planned(&keys, &filter, Include::TEXT)
+            .await?;
         let mut passages: Vec<Option<FoundPassage>> = records
             .into_iter()
             .map(|record| {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::narrowing::Narrowing;
 use super::own::{ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, SOURCE_ID, STATUS, TAGS, TENANT_ID};
-use crate::checked::Verdict;
+use crate::collection::Verdict;
 use crate::filter::Filter;
 use crate::metadata::{Metadata, Text, Value};
 use crate::names::AccessGroup;

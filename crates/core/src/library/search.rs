@@ -1,6 +1,7 @@
 //! Searching: plan, ask, check, rank, fuse.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::answer::{FoundPassage, LegPlace, Legs, Ran, SearchAnswer};
@@ -9,20 +10,25 @@ use super::plan::{Plan, plan};
 use super::recheck::{ReadCheck, index_of};
 use super::{LibraryError, LibraryIndex, Mode, SearchRequest};
 use crate::capabilities::Scoring;
-use crate::checked::Kept;
+use crate::collection::CheckedHits;
 use crate::embed::{Role, embed_checked};
 use crate::filter::Filter;
 use crate::fusion::{FusionWeights, reciprocal_rank_fusion};
 use crate::metadata::Text;
 use crate::observer::{DroppedHit, Event, LegRan, Searched};
 use crate::scope::Scope;
-use crate::search::{End, Hit, Leg, query_words};
+use crate::search::{Ask, End, Hit, LegKind, query_words};
 
 /// One leg that ran, checked and in order.
 struct Ranked {
-    name: &'static str,
-    kept: Kept,
+    kind: LegKind,
+    /// The passage of each hit, in the order of the hits.
+    passages: Vec<PassageKey>,
+    checked: CheckedHits,
 }
+
+/// The source and number of a checked hit, which together are its id.
+type PassageKey = Option<(Text, u64)>;
 
 impl LibraryIndex {
     /// Answers a request from what the scope may read.
@@ -60,14 +66,14 @@ impl LibraryIndex {
     async fn run(
         &self,
         request: &SearchRequest,
-        filter: &Arc<Filter>,
+        filter: &Filter,
         check: &ReadCheck,
     ) -> Result<Vec<Ranked>, LibraryError> {
         let check = |hit: &Hit| check.verdict(hit);
-        let two = request.mode == Mode::Hybrid && self.capabilities().lexical.is_some();
+        let filter = self.collection.plan_filter(filter)?;
         let words = match request.mode {
             Mode::Dense => None,
-            Mode::Hybrid if !two => None,
+            Mode::Hybrid if self.capabilities().lexical.is_none() => None,
             Mode::Lexical | Mode::Hybrid => Some(query_words(
                 &request.text,
                 self.spec().word_rule,
@@ -81,43 +87,34 @@ impl LibraryIndex {
             _ => request.top_k,
         };
         let depth = depth.min(self.collection.ceilings().leg_top_k);
-        let lexical =
-            words.map(|words| Leg::lexical(words, request.matching, filter.clone(), depth));
-        if let Some(leg) = &lexical {
-            // Refused before the query is embedded, which may cost money.
-            self.collection.check_leg(leg)?;
-        }
-        if request.mode == Mode::Lexical {
-            let Some(leg) = lexical else {
-                return Ok(Vec::new());
-            };
-            return Ok(vec![Ranked::new(
-                "lexical",
-                self.collection.search_kept(&leg, &check).await?,
-            )]);
-        }
-        self.collection.check_search_filter(filter)?;
-        let dense = Leg::dense(
-            self.embed_query(&request.text).await?,
-            filter.clone(),
-            depth,
-        );
-        match lexical {
-            None => Ok(vec![Ranked::new(
-                "dense",
-                self.collection.search_kept(&dense, &check).await?,
-            )]),
-            Some(lexical) => {
-                let (dense, lexical) = self
-                    .collection
-                    .search_both_kept(&dense, &lexical, &check)
-                    .await?;
-                Ok(vec![
-                    Ranked::new("dense", dense),
-                    Ranked::new("lexical", lexical),
-                ])
+        // Refused before the query is embedded, which may cost money.
+        let lexical = match words {
+            Some(words) => {
+                let (words, matching) = (words.into(), request.matching);
+                let ask = Ask::Lexical { words, matching };
+                Some(self.collection.plan_leg(ask, &filter, depth)?)
             }
+            None => None,
+        };
+        if request.mode == Mode::Lexical {
+            let legs = [lexical.flatten()];
+            let [lexical] = self.collection.search_planned(legs, &check).await?;
+            return Ok(vec![Ranked::new(LegKind::Lexical, lexical)]);
         }
+        let vector = self.embed_query(&request.text).await?;
+        let dense = self
+            .collection
+            .plan_leg(Ask::Dense(vector), &filter, depth)?;
+        let Some(lexical) = lexical else {
+            let [dense] = self.collection.search_planned([dense], &check).await?;
+            return Ok(vec![Ranked::new(LegKind::Dense, dense)]);
+        };
+        let legs = [dense, lexical];
+        let [dense, lexical] = self.collection.search_planned(legs, &check).await?;
+        Ok(vec![
+            Ranked::new(LegKind::Dense, dense),
+            Ranked::new(LegKind::Lexical, lexical),
+        ])
     }
 
     async fn embed_query(&self, text: &str) -> Result<Arc<[f32]>, LibraryError> {
@@ -130,25 +127,21 @@ impl LibraryIndex {
         let (ran, mut passages) = match legs {
             [dense, lexical] => (Ran::Hybrid, self.fuse(dense, lexical, request.top_k)),
             [only] => {
-                let ran = if only.name == "lexical" {
-                    Ran::Lexical
-                } else {
-                    Ran::Dense
+                let ran = match only.kind {
+                    LegKind::Dense => Ran::Dense,
+                    LegKind::Lexical => Ran::Lexical,
                 };
+                let hits = only.checked.hits.iter().zip(1..);
                 (
                     ran,
-                    only.kept
-                        .hits
-                        .iter()
-                        .zip(1..)
-                        .map(|(hit, rank)| self.alone(only, hit, rank))
+                    hits.map(|(hit, rank)| self.alone(only, hit, rank))
                         .collect(),
                 )
             }
             _ => (Ran::Nothing, Vec::new()),
         };
         passages.truncate(request.top_k);
-        let ended = legs.iter().all(|leg| leg.kept.end == End::Complete);
+        let ended = legs.iter().all(|leg| leg.checked.end == End::Complete);
         SearchAnswer {
             complete: passages.len() >= request.top_k || ended,
             passages,
@@ -162,17 +155,16 @@ impl LibraryIndex {
             .score
             .unwrap_or_else(|| 1.0 / (60.0 + f64::from(rank)));
         let mut legs = Legs::default();
-        *(if leg.name == "lexical" {
-            &mut legs.lexical
-        } else {
-            &mut legs.dense
-        }) = Some(place);
+        match leg.kind {
+            LegKind::Dense => legs.dense = Some(place),
+            LegKind::Lexical => legs.lexical = Some(place),
+        }
         FoundPassage::new(hit, score, legs)
     }
 
     fn fuse(&self, dense: &Ranked, lexical: &Ranked, top_k: usize) -> Vec<FoundPassage> {
-        let ranks = |leg: &Ranked| -> Vec<(Option<(Text, u64)>, u32)> {
-            leg.kept.hits.iter().map(passage_id).zip(1..).collect()
+        let ranks = |leg: &Ranked| -> Vec<(PassageKey, u32)> {
+            leg.passages.iter().cloned().zip(1..).collect()
         };
         let fused = reciprocal_rank_fusion(&ranks(dense), &ranks(lexical), &FusionWeights::EQUAL);
         fused
@@ -197,7 +189,7 @@ impl LibraryIndex {
             .capabilities()
             .lexical
             .is_some_and(|l| l.scoring == Scoring::StoreOwn);
-        let shown = leg.name == "dense" || !own;
+        let shown = leg.kind == LegKind::Dense || !own;
         LegPlace {
             rank,
             score: shown.then_some(hit.score),
@@ -205,7 +197,7 @@ impl LibraryIndex {
     }
 
     fn event(&self, scope: &Scope, legs: &[Ranked], answer: &SearchAnswer) -> Event {
-        let dropped = legs.iter().flat_map(|leg| &leg.kept.dropped);
+        let dropped = legs.iter().flat_map(|leg| &leg.checked.dropped);
         Event::Searched(Searched {
             tenant: scope.tenant().clone(),
             groups: self.digest_key.as_ref().map(|key| key.digest(scope)),
@@ -223,10 +215,10 @@ impl LibraryIndex {
             legs: legs
                 .iter()
                 .map(|leg| LegRan {
-                    leg: leg.name,
-                    rounds: leg.kept.rounds,
-                    kept: leg.kept.hits.len(),
-                    end: leg.kept.end,
+                    leg: leg.kind,
+                    rounds: leg.checked.rounds,
+                    kept: leg.checked.hits.len(),
+                    end: leg.checked.end,
                 })
                 .collect(),
             complete: answer.complete,
@@ -237,25 +229,32 @@ impl LibraryIndex {
 impl Ranked {
     /// Orders what was kept: by score, then by source, then by number, whatever order the store's
     /// ties had. A passage that a store answers twice counts once, at its better place.
-    fn new(name: &'static str, mut kept: Kept) -> Self {
-        kept.hits.sort_by(|a, b| {
+    fn new(kind: LegKind, mut checked: CheckedHits) -> Self {
+        let hits = std::mem::take(&mut checked.hits).into_iter();
+        let mut ranked: Vec<_> = hits.map(|hit| (passage_key(&hit), hit)).collect();
+        ranked.sort_by(|(a_is, a), (b_is, b)| {
             let score = b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal);
-            score.then_with(|| passage_id(a).cmp(&passage_id(b)))
+            score.then_with(|| a_is.cmp(b_is))
         });
-        let mut seen = std::collections::HashSet::new();
-        kept.hits.retain(|hit| seen.insert(passage_id(hit)));
-        Self { name, kept }
+        let mut seen = HashSet::with_capacity(ranked.len());
+        ranked.retain(|(passage, _)| seen.insert(passage.clone()));
+        let passages;
+        (passages, checked.hits) = ranked.into_iter().unzip();
+        Self {
+            kind,
+            passages,
+            checked,
+        }
     }
 
     /// The hit of a rank, which is its place in the order.
     fn at(&self, rank: Option<u32>) -> Option<&Hit> {
         let place = usize::try_from(rank?.checked_sub(1)?).ok()?;
-        self.kept.hits.get(place)
+        self.checked.hits.get(place)
     }
 }
 
-/// The source and number of a checked hit, which together are its id.
-fn passage_id(hit: &Hit) -> Option<(Text, u64)> {
+fn passage_key(hit: &Hit) -> PassageKey {
     let source = hit.metadata.get(SOURCE_ID).and_then(|value| match value {
         crate::Value::Scalar(crate::Scalar::Text(text)) => Some(text.clone()),
         _ => None,

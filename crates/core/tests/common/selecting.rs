@@ -34,7 +34,7 @@ fn record(n: usize, metadata: &Metadata) -> Record {
 }
 
 /// Those of the documents that a filter selects: by a scan, by a count and by key.
-async fn selected(collection: &dyn Collection, filter: &Filter, documents: usize) -> Vec<usize> {
+async fn selected(collection: &Collection, filter: &Filter, documents: usize) -> Vec<usize> {
     let page = collection
         .scan(filter, None, documents + 1, Include::METADATA)
         .await
@@ -61,7 +61,7 @@ async fn selected(collection: &dyn Collection, filter: &Filter, documents: usize
 }
 
 /// Writes the documents, and compares what each filter selects of them with what it matches.
-pub(crate) async fn check(collection: &dyn Collection, documents: &[Metadata], filters: &[Filter]) {
+pub(crate) async fn check(collection: &Collection, documents: &[Metadata], filters: &[Filter]) {
     let records: Vec<_> = (documents.iter().enumerate())
         .map(|(n, metadata)| record(n, metadata))
         .collect();
@@ -160,7 +160,7 @@ pub(crate) fn cases() -> BoxedStrategy<(Kinds, Vec<Metadata>, Vec<Filter>)> {
 }
 
 /// A table of truth, on a collection that declares nothing.
-pub(crate) async fn table_of_truth(collection: &dyn Collection) {
+pub(crate) async fn table_of_truth(collection: &Collection) {
     // Field, operator and operand; then what of it holds for 1, 2.5, "x", ["x","y"], [], true and
     // a missing field.
     let held = [

@@ -11,13 +11,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::capabilities::Capabilities;
 use shelfward_core::library::{IndexSource, LibrarySpec, Passage, SearchAnswer};
 use shelfward_core::observer::{Event, Observer};
 use shelfward_core::{
-    Collection, CollectionName, CollectionSpec, Count, Cursor, EmbedError, Embedder, Filter, Found,
-    Include, Key, Leg, LibraryIndex, MetadataPatch, NarrowFilter, Page, Record, Replaced, Result,
-    Role, Scope, SourceId, Store, StoreError, StoredRecord, TenantId, VectorStore, async_trait,
+    CollectionName, CollectionSpec, Count, Cursor, EmbedError, Embedder, Filter, Include, Key, Leg,
+    LegResult, LibraryIndex, MetadataPatch, NarrowFilter, Page, Precondition, Record, Replaced,
+    Result, Role, Scope, SourceId, Store, StoreError, StoredRecord, TenantId, async_trait,
 };
 use shelfward_memory::MemoryStore;
 
@@ -108,7 +109,7 @@ pub trait Meddle: Send + Sync + 'static {
         None
     }
 
-    fn found(&self, found: Found, _: &Leg) -> Found {
+    fn found(&self, found: LegResult, _: &Leg) -> LegResult {
         found
     }
 
@@ -206,7 +207,7 @@ impl<M: Meddle> Meddling<M> {
 }
 
 #[async_trait]
-impl<M: Meddle> VectorStore for Meddling<M> {
+impl<M: Meddle> StoreAdapter for Meddling<M> {
     fn kind(&self) -> &'static str {
         "meddling"
     }
@@ -219,8 +220,8 @@ impl<M: Meddle> VectorStore for Meddling<M> {
         self.memory.create(spec).await
     }
 
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>> {
-        Ok(VectorStore::open(&self.memory, name).await?.map(|inner| {
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
+        Ok(StoreAdapter::open(&self.memory, name).await?.map(|inner| {
             let can = self.meddle.capabilities(inner.capabilities().clone());
             let (meddle, asked) = (self.meddle.clone(), self.asked.clone());
             Arc::new(MeddlingCollection {
@@ -228,7 +229,7 @@ impl<M: Meddle> VectorStore for Meddling<M> {
                 meddle,
                 asked,
                 can,
-            }) as Arc<dyn Collection>
+            }) as Arc<dyn CollectionAdapter>
         }))
     }
 
@@ -238,6 +239,10 @@ impl<M: Meddle> VectorStore for Meddling<M> {
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
         self.memory.drop_collection(name).await
+    }
+
+    fn write_locks(&self) -> WriteLocks {
+        self.memory.write_locks()
     }
 
     async fn health(&self) -> Result<()> {
@@ -250,7 +255,7 @@ impl<M: Meddle> VectorStore for Meddling<M> {
 }
 
 struct MeddlingCollection<M> {
-    inner: Arc<dyn Collection>,
+    inner: Arc<dyn CollectionAdapter>,
     meddle: Arc<M>,
     asked: Arc<Asked>,
     can: Capabilities,
@@ -266,7 +271,7 @@ impl<M: Meddle> MeddlingCollection<M> {
 }
 
 #[async_trait]
-impl<M: Meddle> Collection for MeddlingCollection<M> {
+impl<M: Meddle> CollectionAdapter for MeddlingCollection<M> {
     fn spec(&self) -> &CollectionSpec {
         self.inner.spec()
     }
@@ -296,15 +301,18 @@ impl<M: Meddle> Collection for MeddlingCollection<M> {
         }
     }
 
-    async fn search(&self, leg: &Leg) -> Result<Found> {
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
         self.enter("search").await;
-        self.asked.legs.lock().unwrap().push(leg.clone());
-        let meddled = self
-            .meddle
-            .search_filter(leg)
-            .map(|filter| leg.with_filter(filter));
-        let found = self.inner.search(meddled.as_ref().unwrap_or(leg)).await?;
-        Ok(self.meddle.found(found, leg))
+        self.asked.legs.lock().unwrap().extend_from_slice(legs);
+        let meddled = legs.iter().map(|leg| {
+            let filter = self.meddle.search_filter(leg);
+            filter.map_or_else(|| leg.clone(), |filter| leg.with_filter(filter))
+        });
+        let found = self.inner.search(&meddled.collect::<Vec<_>>()).await?;
+        let found = found.into_iter().zip(legs);
+        Ok(found
+            .map(|(found, leg)| self.meddle.found(found, leg))
+            .collect())
     }
 
     async fn fetch(
@@ -319,14 +327,19 @@ impl<M: Meddle> Collection for MeddlingCollection<M> {
         Ok(self.meddle.fetched(fetched))
     }
 
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+    async fn replace(
+        &self,
+        selector: &NarrowFilter,
+        with: &[Record],
+        precondition: Option<&Precondition>,
+    ) -> Result<Option<Replaced>> {
         self.enter("replace").await;
         self.asked.note(selector.filter());
         self.asked.written.lock().unwrap().extend_from_slice(with);
         if let Some(error) = self.meddle.upsert(with) {
             return Err(error);
         }
-        self.inner.replace(selector, with).await
+        self.inner.replace(selector, with, precondition).await
     }
 
     async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
@@ -366,7 +379,7 @@ impl<M: Meddle> Collection for MeddlingCollection<M> {
         self.enter("scan").await;
         self.asked.note(filter);
         if let Some((selector, with)) = self.meddle.late() {
-            self.inner.replace(&selector, &with).await?;
+            self.inner.replace(&selector, &with, None).await?;
         }
         let page = self.inner.scan(filter, after, limit, include).await?;
         Ok(self.meddle.page(page))
@@ -376,10 +389,6 @@ impl<M: Meddle> Collection for MeddlingCollection<M> {
         self.enter("count").await;
         self.asked.note(filter);
         Ok(self.meddle.count(self.inner.count(filter).await?))
-    }
-
-    fn write_order(&self) -> Option<shelfward_core::WriteOrder> {
-        self.inner.write_order()
     }
 }
 

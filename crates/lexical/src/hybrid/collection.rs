@@ -23,7 +23,7 @@ use super::{HybridError, HybridSettings, MAX_CANDIDATES, SharedIndex, Taken, dep
 /// a filter is evaluated by the store on what the store holds, for the hits of both legs, so that a
 /// stale index widens no filtered answer.
 pub struct HybridSearcher<T> {
-    collection: Arc<dyn Collection>,
+    collection: Collection,
     embedder: Arc<dyn Embedder>,
     index: SharedIndex<T>,
     settings: HybridSettings,

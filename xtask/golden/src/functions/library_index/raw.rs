@@ -1,7 +1,8 @@
 //! Records that somebody wrote into the collection without the library.
 
 use serde_json::{Value, json};
-use shelfward_core::{CollectionName, Key, Record, Text, VectorStore};
+use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::{CollectionName, Key, Record, Text};
 use shelfward_memory::MemoryStore;
 
 use super::embedder::singles;

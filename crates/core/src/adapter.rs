@@ -1,24 +1,25 @@
-//! The two traits that an adapter implements.
+//! What the author of an adapter implements: a store and its collections.
 //!
-//! Users do not call them: [`Store`](crate::Store) wraps an adapter and hands out checked handles.
+//! Users do not meet these traits: [`Store`](crate::Store) wraps a [`StoreAdapter`] and hands out
+//! [`Collection`](crate::Collection)s, which check every call before an adapter sees it.
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::capabilities::Capabilities;
 use crate::error::{ErrorKind, Operation, Result, StoreError};
-use crate::filter::{Filter, NarrowFilter, Pushdown};
+use crate::filter::{Filter, NarrowFilter};
 use crate::names::CollectionName;
 use crate::record::{Include, Key, Record, StoredRecord};
-use crate::search::{Count, Cursor, Expected, Found, Leg, MetadataPatch, Page, Replaced};
+use crate::search::{Count, Cursor, Leg, LegResult, MetadataPatch, Page, Precondition, Replaced};
 use crate::spec::CollectionSpec;
-use crate::write_order::WriteOrder;
+
+pub use crate::write_locks::{LockScope, WriteGuard, WriteLock, WriteLocks};
 
 /// A server, a file or a process that holds collections.
 #[async_trait]
-pub trait VectorStore: Send + Sync {
+pub trait StoreAdapter: Send + Sync {
     /// What the store is, as `memory`; shown in reports.
     fn kind(&self) -> &'static str;
 
@@ -36,7 +37,7 @@ pub trait VectorStore: Send + Sync {
     ///
     /// # Errors
     /// Those of the engine.
-    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn Collection>>>;
+    async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>>;
 
     /// The names of the collections, sorted.
     ///
@@ -56,7 +57,12 @@ pub trait VectorStore: Send + Sync {
     /// Those of the engine.
     async fn health(&self) -> Result<()>;
 
-    /// Writes what is buffered and lets go. Calls after it fail.
+    /// The locks of writers that all handles on this store's collections share in the process:
+    /// those of clones, and of stores opened again on the same place.
+    fn write_locks(&self) -> WriteLocks;
+
+    /// Flushes pending writes and releases the store. Later calls through this handle fail with
+    /// [`ErrorKind::Invalid`].
     ///
     /// # Errors
     /// Those of the engine.
@@ -69,9 +75,10 @@ pub trait VectorStore: Send + Sync {
 /// Six members are required. The others answer `Unsupported` until an adapter that declares the
 /// capability implements them. An adapter handed what its capabilities exclude refuses before any
 /// input or output. Everything that is the same for all stores (widths, limits, cutting batches,
-/// residual filters, asking again) is done by the checked handle and must not be done here.
+/// residual filters, asking again) is done by [`Collection`](crate::Collection) and must not be done
+/// here.
 #[async_trait]
-pub trait Collection: Send + Sync {
+pub trait CollectionAdapter: Send + Sync {
     /// What the collection is.
     fn spec(&self) -> &CollectionSpec;
 
@@ -90,11 +97,12 @@ pub trait Collection: Send + Sync {
     /// Those of the engine.
     async fn delete(&self, keys: &[Key]) -> Result<Count>;
 
-    /// The best hits of one leg among the records that its filter matches.
+    /// The best hits of each leg among the records that its filter matches, in the order of the
+    /// legs: one or two, in one round trip and one snapshot where the engine has that.
     ///
     /// # Errors
     /// Those of the engine.
-    async fn search(&self, leg: &Leg) -> Result<Found>;
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>>;
 
     /// The records under keys, in the order of the keys, each `None` where there is none within
     /// the filter.
@@ -108,48 +116,23 @@ pub trait Collection: Send + Sync {
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>>;
 
-    /// Splits a filter between the engine and the checked handle. Pure.
-    fn pushdown(&self, filter: &Filter) -> Pushdown {
-        self.capabilities().filter.split(filter)
-    }
-
-    /// Two legs, in one round trip and one snapshot where the engine has that.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    async fn search_both(&self, dense: &Leg, lexical: &Leg) -> Result<(Found, Found)> {
-        let (dense, lexical) =
-            futures_util::future::join(self.search(dense), self.search(lexical)).await;
-        Ok((dense?, lexical?))
-    }
-
     /// Puts these records in the place of those that the selector matches, whole or not at all.
     ///
-    /// # Errors
-    /// Those of the engine; nothing was changed then.
-    async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
-        let _ = (selector, with);
-        Err(self.unsupported(Operation::Replace, "atomic replace"))
-    }
-
-    /// As [`replace`](Self::replace), but only while one record is as `expected`; `None` when it is
-    /// not, and nothing was changed then.
-    ///
-    /// The provided one replaces without looking: where one process writes, the checked handle has
-    /// looked in the turn of this write. A store that declares
-    /// [`Writers::AllProcesses`](crate::capabilities::Writers::AllProcesses) must look inside its own
-    /// lock, or a narrowing by another process is undone.
+    /// With a precondition, only while it is met: `None` when it is not, and nothing was changed
+    /// then. It is looked at inside the lock that this write takes. Only a store whose
+    /// [`writers`](Capabilities::writers) are ordered over all processes is handed one; where one
+    /// process writes, the caller has looked under its own lock.
     ///
     /// # Errors
     /// Those of the engine; nothing was changed then.
-    async fn replace_if(
+    async fn replace(
         &self,
         selector: &NarrowFilter,
         with: &[Record],
-        expected: &Expected,
+        precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
-        let _ = expected;
-        self.replace(selector, with).await.map(Some)
+        let _ = (selector, with, precondition);
+        Err(self.unsupported(Operation::Replace, "atomic replace"))
     }
 
     /// Deletes what the selector matches.
@@ -207,32 +190,8 @@ pub trait Collection: Send + Sync {
         Err(self.unsupported(Operation::Count, "count"))
     }
 
-    /// The order of writers that all handles of this collection share in the process. An adapter
-    /// whose writes core composes of several calls keeps one in its store's state; without it,
-    /// only the handles of one [`Store`](crate::Store) are ordered.
-    fn write_order(&self) -> Option<WriteOrder> {
-        None
-    }
-
     /// An `Unsupported` error of this collection.
     fn unsupported(&self, operation: Operation, what: &'static str) -> StoreError {
         StoreError::new(operation, ErrorKind::Unsupported(what)).on(&self.spec().name)
-    }
-
-    /// The checked handle that this already is, so that wrapping twice is wrapping once.
-    #[doc(hidden)]
-    fn as_checked(&self, _: &crate::checked::Sealed) -> Option<crate::checked::CheckedCollection> {
-        None
-    }
-}
-
-/// A handle shows what it is a handle on, never what that holds.
-impl fmt::Debug for dyn Collection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Collection")
-            .field("name", &self.spec().name)
-            .field("width", &self.spec().width)
-            .field("embedder", &self.spec().embedder)
-            .finish_non_exhaustive()
     }
 }

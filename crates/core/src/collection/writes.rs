@@ -1,25 +1,24 @@
-//! Writes, each in its turn.
+//! Writes, each under the lock of what it changes.
 
 use std::collections::HashSet;
 
-use super::{CheckedCollection, Origin};
+use super::{Collection, Origin};
 use crate::capabilities::{Replace, Writers};
 use crate::error::{ErrorKind, FailedRecord, Operation, Result, StoreError};
 use crate::filter::{Filter, NarrowFilter};
-use crate::port::Collection;
 use crate::record::{Key, Record};
-use crate::search::{Count, Expected, MetadataPatch, Replaced};
-use crate::write_order::Claim;
+use crate::search::{Count, MetadataPatch, Precondition, Replaced};
+use crate::write_locks::{LockScope, WriteGuard};
 
-impl CheckedCollection {
+impl Collection {
     pub(crate) async fn upsert_from(&self, origin: Origin, records: &[Record]) -> Result<()> {
         let records = self.prepare(Operation::Upsert, origin, records)?;
         if records.is_empty() {
             return Ok(());
         }
-        let _turn = self
-            .order
-            .turn(Claim::of_keys(records.iter().map(|r| &r.key)))
+        let _guard = self
+            .lock
+            .acquire(LockScope::of_keys(records.iter().map(|r| &r.key)))
             .await;
         self.write_batches(Operation::Upsert, &records, usize::MAX, false)
             .await
@@ -43,7 +42,7 @@ impl CheckedCollection {
             .max(1);
         let mut written = 0;
         for batch in records.chunks(size) {
-            if let Err(error) = self.inner.upsert(batch).await {
+            if let Err(error) = self.adapter.upsert(batch).await {
                 let later = records.get(written + batch.len()..).unwrap_or_default();
                 return Err(self.name_unwritten(
                     operation,
@@ -98,14 +97,14 @@ impl CheckedCollection {
             .filter(|key| seen.insert(*key))
             .cloned()
             .collect();
-        let _turn = self.order.turn(Claim::of_keys(&distinct)).await;
+        let _guard = self.lock.acquire(LockScope::of_keys(&distinct)).await;
         self.delete_batches(&distinct).await
     }
 
     async fn delete_batches(&self, keys: &[Key]) -> Result<Count> {
         let mut deleted = Count::Exact(0);
         for batch in keys.chunks(self.capabilities().max_batch.unwrap_or(usize::MAX).max(1)) {
-            deleted = deleted.plus(self.inner.delete(batch).await?);
+            deleted = deleted.plus(self.adapter.delete(batch).await?);
         }
         Ok(deleted)
     }
@@ -117,11 +116,35 @@ impl CheckedCollection {
         with: &[Record],
     ) -> Result<Replaced> {
         let (selector, records) = self.prepare_replace(origin, selector, with)?;
-        let _turn = self
-            .order
-            .turn(Claim::of_selector(self.spec(), &selector))
-            .await;
+        let _guard = self.lock_of(&selector).await;
         self.replace_prepared(&selector, &records, usize::MAX).await
+    }
+
+    pub(super) async fn replace_while_met(
+        &self,
+        origin: Origin,
+        selector: &NarrowFilter,
+        with: &[Record],
+        precondition: &Precondition,
+    ) -> Result<Option<Replaced>> {
+        let (selector, records) = self.prepare_replace(origin, selector, with)?;
+        let _guard = self.lock_of(&selector).await;
+        if self.capabilities().writers == Writers::OneProcess {
+            let now = self
+                .metadata_of(&precondition.key, selector.filter())
+                .await?;
+            if !precondition.is_met_by(now.as_deref()) {
+                return Ok(None);
+            }
+        }
+        self.replace_expected(&selector, &records, usize::MAX, precondition)
+            .await
+    }
+
+    /// Locks what a selector names, against the writers of this process.
+    pub(super) async fn lock_of(&self, selector: &NarrowFilter) -> WriteGuard {
+        let scope = LockScope::of_selector(self.spec(), selector);
+        self.lock.acquire(scope).await
     }
 
     pub(super) fn prepare_replace(
@@ -145,7 +168,7 @@ impl CheckedCollection {
         Ok((selector, records))
     }
 
-    /// Replaces in the turn that the caller holds.
+    /// Replaces under the lock that the caller holds.
     pub(super) async fn replace_prepared(
         &self,
         selector: &NarrowFilter,
@@ -154,13 +177,18 @@ impl CheckedCollection {
     ) -> Result<Replaced> {
         let native = self.serves_whole(selector.filter());
         match self.capabilities().replace {
-            Replace::Atomic if native => self.inner.replace(selector, records).await,
+            Replace::Atomic if native => {
+                let replaced = self.adapter.replace(selector, records, None).await?;
+                let contract = "a replace that looked at a precondition without one".to_owned();
+                replaced
+                    .ok_or_else(|| self.error(Operation::Replace, ErrorKind::Contract(contract)))
+            }
             Replace::Atomic => {
                 Err(self.unsupported(Operation::Replace, "an atomic replace by this selector"))
             }
             // Delete first: a narrowed scope must not leave old passages to be seen.
             Replace::DeleteThenWrite => {
-                let removed = self.delete_in_turn(Operation::Replace, selector).await?;
+                let removed = self.delete_locked(Operation::Replace, selector).await?;
                 self.write_batches(Operation::Replace, records, batch, true)
                     .await?;
                 Ok(Replaced::new(removed, records.len()))
@@ -169,39 +197,37 @@ impl CheckedCollection {
     }
 
     /// As [`Self::replace_prepared`], while one record is as expected: asked of stores that others
-    /// write to as well. Elsewhere the caller has looked in the turn that it holds.
+    /// write to as well. Elsewhere the caller has looked under the lock that it holds.
     pub(super) async fn replace_expected(
         &self,
         selector: &NarrowFilter,
         records: &[Record],
         batch: usize,
-        expected: &Expected,
+        precondition: &Precondition,
     ) -> Result<Option<Replaced>> {
-        let can = self.capabilities();
-        if can.writers == Writers::AllProcesses
-            && can.replace == Replace::Atomic
-            && self.serves_whole(selector.filter())
-        {
-            return self.inner.replace_if(selector, records, expected).await;
+        if self.capabilities().writers == Writers::OneProcess {
+            let replaced = self.replace_prepared(selector, records, batch).await?;
+            return Ok(Some(replaced));
         }
-        self.replace_prepared(selector, records, batch)
+        // Such a store replaces atomically, or it would not have been opened.
+        if !self.serves_whole(selector.filter()) {
+            return Err(self.unsupported(Operation::Replace, "an atomic replace by this selector"));
+        }
+        self.adapter
+            .replace(selector, records, Some(precondition))
             .await
-            .map(Some)
     }
 
     pub(super) async fn delete_selected(&self, selector: &NarrowFilter) -> Result<Count> {
         let selector = self.checked_selector(Operation::DeleteMatching, selector)?;
-        let _turn = self
-            .order
-            .turn(Claim::of_selector(self.spec(), &selector))
-            .await;
-        self.delete_in_turn(Operation::DeleteMatching, &selector)
+        let _guard = self.lock_of(&selector).await;
+        self.delete_locked(Operation::DeleteMatching, &selector)
             .await
     }
 
-    /// Deletes in the turn that the caller holds: natively where the engine serves the selector
+    /// Deletes under the lock that the caller holds: natively where the engine serves the selector
     /// whole, else by the keys of a scan. A selector is never widened.
-    pub(super) async fn delete_in_turn(
+    pub(super) async fn delete_locked(
         &self,
         operation: Operation,
         selector: &NarrowFilter,
@@ -210,7 +236,7 @@ impl CheckedCollection {
             return Ok(Count::Exact(0));
         }
         if self.capabilities().delete_matching.is_some() && self.serves_whole(selector.filter()) {
-            return self.inner.delete_matching(selector).await;
+            return self.adapter.delete_matching(selector).await;
         }
         let mut keys = Vec::new();
         self.scan_all(operation, selector.filter(), |record| keys.push(record.key))
@@ -219,8 +245,8 @@ impl CheckedCollection {
     }
 
     pub(super) async fn delete_everything(&self) -> Result<Count> {
-        let _turn = self.order.turn(Claim::Collection).await;
-        self.inner.delete_all().await
+        let _guard = self.lock.acquire(LockScope::Collection).await;
+        self.adapter.delete_all().await
     }
 
     pub(super) async fn update_selected(
@@ -229,11 +255,8 @@ impl CheckedCollection {
         patch: &MetadataPatch,
     ) -> Result<Count> {
         let selector = self.prepare_update(selector, patch)?;
-        let _turn = self
-            .order
-            .turn(Claim::of_selector(self.spec(), &selector))
-            .await;
-        self.update_in_turn(&selector, patch).await
+        let _guard = self.lock_of(&selector).await;
+        self.update_locked(&selector, patch).await
     }
 
     pub(super) fn prepare_update(
@@ -255,7 +278,7 @@ impl CheckedCollection {
         Ok(selector)
     }
 
-    pub(super) async fn update_in_turn(
+    pub(super) async fn update_locked(
         &self,
         selector: &NarrowFilter,
         patch: &MetadataPatch,
@@ -263,10 +286,10 @@ impl CheckedCollection {
         if selector.filter().never_matches() {
             return Ok(Count::Exact(0));
         }
-        self.inner.update_metadata(selector, patch).await
+        self.adapter.update_metadata(selector, patch).await
     }
 
     fn serves_whole(&self, filter: &Filter) -> bool {
-        self.inner.pushdown(filter).residual.is_none()
+        self.split(filter).residual.is_none()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A store whose delete misses would leave passages to be read; one that does so in silence is the
 //! commonest fault of this field. So where this process alone writes, each write of the library is
-//! counted before its turn ends. Where other processes write too, what is there afterwards may be
+//! counted before its lock is released. Where other processes write too, what is there afterwards may be
 //! theirs, and the adapter looks inside its own lock.
 //!
 //! A store of late writes may apply one that was given up after a later write returned. Where this
@@ -14,15 +14,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{CheckedCollection, Origin};
+use super::{Collection, Origin};
 use crate::capabilities::Writers;
 use crate::error::{ErrorKind, Operation, Result, StoreError};
 use crate::filter::{Filter, NarrowFilter};
 use crate::metadata::Metadata;
-use crate::port::Collection;
 use crate::record::{Include, Key, Record};
-use crate::search::{Count, Expected, MetadataPatch, Replaced, as_count};
-use crate::write_order::Claim;
+use crate::search::{Count, MetadataPatch, Precondition, Replaced, as_count};
 
 /// How often a unit is looked at before a replace gives way to writers of other processes.
 const LOOKS: u32 = 16;
@@ -30,14 +28,14 @@ const LOOKS: u32 = 16;
 /// How often a write is done on a store of late writes before it is given up as not certain.
 const TRIES: u32 = 4;
 
-impl CheckedCollection {
+impl Collection {
     /// Refuses metadata and text that a write would refuse, before anything is paid for.
     pub(crate) fn check_before_embedding(&self, record: &Record) -> Result<()> {
         self.check_record_but_vector(Operation::Replace, Origin::Library, record)
     }
 
-    /// Replaces one unit and sees that nothing else of it is left. Before anything is deleted, and in
-    /// the turn of the write, `still` is shown the unit's first record as it is now.
+    /// Replaces one unit and sees that nothing else of it is left. Before anything is deleted, and
+    /// under the lock of the write, `still` is shown the unit's first record as it is now.
     pub(crate) async fn replace_unit(
         &self,
         selector: &NarrowFilter,
@@ -49,10 +47,7 @@ impl CheckedCollection {
         let operation = Operation::Replace;
         self.check_certain(operation)?;
         let (selector, records) = self.prepare_replace(Origin::Library, selector, with)?;
-        let _turn = self
-            .order
-            .turn(Claim::of_selector(self.spec(), &selector))
-            .await;
+        let _guard = self.lock_of(&selector).await;
         let mut first_time = None;
         for _ in 0..self.tries() {
             let replaced = self
@@ -93,7 +88,7 @@ impl CheckedCollection {
         for _ in 0..LOOKS {
             let now = self.metadata_of(first, selector.filter()).await?;
             still(now.as_deref()).map_err(conflict)?;
-            let expected = Expected::new(first.clone(), now);
+            let expected = Precondition::new(first.clone(), now);
             if let Some(replaced) = self
                 .replace_expected(selector, records, batch, &expected)
                 .await?
@@ -128,15 +123,12 @@ impl CheckedCollection {
         let operation = Operation::DeleteMatching;
         self.check_certain(operation)?;
         let selector = self.checked_selector(operation, selector)?;
-        let _turn = self
-            .order
-            .turn(Claim::of_selector(self.spec(), &selector))
-            .await;
+        let _guard = self.lock_of(&selector).await;
         let before = self.seen(selector.filter()).await?;
         let mut first_time = None;
         for _ in 0..self.tries() {
             let answered = self
-                .delete_in_turn(operation, &selector)
+                .delete_locked(operation, &selector)
                 .await
                 .map_err(|e| self.of_a_repeat(first_time.is_some(), operation, e))?;
             let answered = *first_time.get_or_insert(answered);
@@ -167,14 +159,11 @@ impl CheckedCollection {
         let operation = Operation::UpdateMetadata;
         self.check_certain(operation)?;
         let selector = self.prepare_update(selector, patch)?;
-        let _turn = self
-            .order
-            .turn(Claim::of_selector(self.spec(), &selector))
-            .await;
+        let _guard = self.lock_of(&selector).await;
         let mut first_time = None;
         for _ in 0..self.tries() {
             let answered = self
-                .update_in_turn(&selector, patch)
+                .update_locked(&selector, patch)
                 .await
                 .map_err(|e| self.of_a_repeat(first_time.is_some(), operation, e))?;
             let answered = *first_time.get_or_insert(answered);
@@ -284,7 +273,7 @@ impl CheckedCollection {
         if self.capabilities().count.is_none() && !self.capabilities().scan {
             return Ok(None);
         }
-        Ok(self.count(filter).await?.exact())
+        Ok(self.count_exactly(filter).await?.exact())
     }
 }
 

@@ -4,15 +4,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::CheckedCollection;
+use super::Collection;
 use crate::capabilities::Words;
 use crate::embed::check_numbers;
 use crate::error::{ErrorKind, Operation, Result, VectorProblem};
-use crate::filter::Filter;
-use crate::metadata::Text;
-use crate::port::Collection;
+use crate::filter::{Filter, FilterError};
+use crate::metadata::{Metadata, Text};
 use crate::record::Key;
-use crate::search::{Ask, Cap, End, Found, Hit, Leg, Match, QueryWord, as_count, query_words};
+use crate::search::{Ask, Cap, End, Hit, Leg, LegResult, Match, QueryWord, as_count, query_words};
 use crate::spec::Metric;
 
 /// What a check says of a hit.
@@ -30,9 +29,9 @@ pub(crate) struct Dropped {
     pub(crate) reason: &'static str,
 }
 
-/// What is left of a leg.
+/// What a leg found and the checks left.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct CheckedHits {
     pub(crate) hits: Vec<Hit>,
     pub(crate) end: End,
     /// Those of the last round, which looks at the earlier rounds' hits again.
@@ -40,7 +39,7 @@ pub(crate) struct Kept {
     pub(crate) rounds: u32,
 }
 
-impl Kept {
+impl CheckedHits {
     fn nothing() -> Self {
         Self {
             hits: Vec::new(),
@@ -51,76 +50,76 @@ impl Kept {
     }
 }
 
+impl From<CheckedHits> for LegResult {
+    fn from(checked: CheckedHits) -> Self {
+        Self::new(checked.hits, checked.end)
+    }
+}
+
 pub(crate) type Check<'a> = &'a (dyn Fn(&Hit) -> Verdict + Send + Sync);
 
-/// A leg under way.
-struct Run {
-    /// What the engine is asked next.
+/// A filter that was checked, folded and split: once for all legs of a search.
+#[derive(Clone, Debug)]
+pub(crate) struct FilterPlan {
+    native: Arc<Filter>,
+    residual: Option<Arc<Filter>>,
+    never_matches: bool,
+}
+
+impl FilterPlan {
+    pub(super) fn native(&self) -> &Filter {
+        &self.native
+    }
+
+    pub(super) fn residual_matches(&self, metadata: &Metadata) -> bool {
+        self.residual
+            .as_ref()
+            .is_none_or(|residual| residual.matches(metadata))
+    }
+}
+
+/// A leg that was checked: what the engine is asked next, and what is looked at afterwards.
+pub(crate) struct LegPlan {
     ask: Leg,
     top_k: usize,
-    residual: Option<Filter>,
+    filter: FilterPlan,
     /// The words to look for again in each text, where the engine answers a superset.
     words: Option<(Arc<[QueryWord]>, Match)>,
     rounds: u32,
 }
 
-impl CheckedCollection {
-    /// Searches one leg and keeps what `check` keeps.
-    pub(crate) async fn search_kept(&self, leg: &Leg, check: Check<'_>) -> Result<Kept> {
-        let Some(run) = self.plan_leg(leg)? else {
-            return Ok(Kept::nothing());
-        };
-        let found = self.inner.search(&run.ask).await?;
-        self.go_on(run, found, check).await
+impl Collection {
+    /// Checks, folds and splits a filter.
+    pub(crate) fn plan_filter(&self, filter: &Filter) -> Result<FilterPlan, FilterError> {
+        Ok(self.plan_folded(self.fold(filter)?))
     }
 
-    /// Searches two legs, in one call where both have something to ask.
-    pub(crate) async fn search_both_kept(
-        &self,
-        dense: &Leg,
-        lexical: &Leg,
-        check: Check<'_>,
-    ) -> Result<(Kept, Kept)> {
-        match (self.plan_leg(dense)?, self.plan_leg(lexical)?) {
-            (Some(a), Some(b)) => {
-                let (found_a, found_b) = self.inner.search_both(&a.ask, &b.ask).await?;
-                Ok((
-                    self.go_on(a, found_a, check).await?,
-                    self.go_on(b, found_b, check).await?,
-                ))
-            }
-            (a, b) => {
-                let mut kept = Vec::with_capacity(2);
-                for run in [a, b] {
-                    kept.push(match run {
-                        Some(run) => {
-                            let found = self.inner.search(&run.ask).await?;
-                            self.go_on(run, found, check).await?
-                        }
-                        None => Kept::nothing(),
-                    });
-                }
-                let second = kept.pop().unwrap_or_else(Kept::nothing);
-                Ok((kept.pop().unwrap_or_else(Kept::nothing), second))
-            }
+    pub(super) fn plan_folded(&self, filter: Filter) -> FilterPlan {
+        let split = self.split(&filter);
+        FilterPlan {
+            never_matches: filter.never_matches(),
+            native: Arc::new(split.native),
+            residual: split.residual.map(Arc::new),
         }
     }
 
-    /// Refuses a leg that a search would refuse, without asking anybody.
-    pub(crate) fn check_leg(&self, leg: &Leg) -> Result<()> {
-        self.plan_leg(leg).map(drop)
-    }
-
-    /// Refuses a filter that a search would refuse, without asking anybody.
-    pub(crate) fn check_search_filter(&self, filter: &Filter) -> Result<()> {
-        self.checked_filter(Operation::Search, filter).map(drop)
+    pub(super) fn plan(&self, leg: &Leg) -> Result<Option<LegPlan>> {
+        let filter = self
+            .plan_filter(&leg.filter)
+            .map_err(|e| self.error(Operation::Search, e))?;
+        self.plan_leg(leg.ask.clone(), &filter, leg.top_k)
     }
 
     /// Checks a leg; `None` when there is nothing to ask.
-    fn plan_leg(&self, leg: &Leg) -> Result<Option<Run>> {
+    pub(crate) fn plan_leg(
+        &self,
+        ask: Ask,
+        filter: &FilterPlan,
+        top_k: usize,
+    ) -> Result<Option<LegPlan>> {
         let max = self.ceilings().leg_top_k;
-        if leg.top_k > max {
-            let (given, max) = (as_count(leg.top_k), as_count(max));
+        if top_k > max {
+            let (given, max) = (as_count(top_k), as_count(max));
             return Err(self.error(
                 Operation::Search,
                 ErrorKind::Limit {
@@ -130,41 +129,74 @@ impl CheckedCollection {
                 },
             ));
         }
-        let filter = self.checked_filter(Operation::Search, &leg.filter)?;
-        let words = match &leg.ask {
+        let words = match &ask {
             Ask::Dense(vector) => {
                 self.check_vector(vector)
                     .map_err(|e| self.error(Operation::Search, e))?;
                 None
             }
             Ask::Lexical { words, matching } => {
-                // What the engine is not asked to evaluate pins nothing for it.
-                let native = self.inner.pushdown(&filter).native;
-                let looked_at_again = self.check_words(words, &filter, &native)?;
+                let looked_at_again = self.check_words(words, filter)?;
                 if words.is_empty() {
                     return Ok(None);
                 }
                 looked_at_again.then(|| (words.clone(), *matching))
             }
         };
-        if leg.top_k == 0 || filter.never_matches() {
+        if top_k == 0 || filter.never_matches {
             return Ok(None);
         }
-        let split = self.inner.pushdown(&filter);
-        let asked = leg.top_k.min(self.store_top_k());
-        let ask = leg.with_filter(split.native).with_top_k(asked);
-        Ok(Some(Run {
+        let ask = Leg {
             ask,
-            top_k: leg.top_k,
-            residual: split.residual,
+            filter: filter.native.clone(),
+            top_k: top_k.min(self.store_top_k()),
+        };
+        Ok(Some(LegPlan {
+            ask,
+            top_k,
+            filter: filter.clone(),
             words,
             rounds: 1,
         }))
     }
 
+    /// Asks for all legs at once and keeps what `check` keeps.
+    pub(crate) async fn search_planned<const N: usize>(
+        &self,
+        plans: [Option<LegPlan>; N],
+        check: Check<'_>,
+    ) -> Result<[CheckedHits; N]> {
+        let legs: Vec<Leg> = plans
+            .iter()
+            .flatten()
+            .map(|plan| plan.ask.clone())
+            .collect();
+        let results = self.ask(&legs).await?;
+        let mut results = results.into_iter();
+        let mut checked = [const { None }; N];
+        for (slot, plan) in checked.iter_mut().zip(plans) {
+            if let Some((plan, result)) = plan.and_then(|plan| Some((plan, results.next()?))) {
+                *slot = Some(self.go_on(plan, result, check).await?);
+            }
+        }
+        Ok(checked.map(|hits| hits.unwrap_or_else(CheckedHits::nothing)))
+    }
+
+    async fn ask(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        if legs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let results = self.adapter.search(legs).await?;
+        if results.len() != legs.len() {
+            let contract = format!("{} legs were asked, {} answered", legs.len(), results.len());
+            return Err(self.error(Operation::Search, ErrorKind::Contract(contract)));
+        }
+        Ok(results)
+    }
+
     /// Refuses a lexical query that the store or the ceilings exclude; answers whether the words
     /// must be looked for again in what comes back.
-    fn check_words(&self, words: &[QueryWord], filter: &Filter, native: &Filter) -> Result<bool> {
+    fn check_words(&self, words: &[QueryWord], filter: &FilterPlan) -> Result<bool> {
         let refuse = |kind: ErrorKind| Err(self.error(Operation::Search, kind));
         let Some(lexical) = self.capabilities().lexical else {
             return refuse(ErrorKind::Unsupported("lexical search"));
@@ -186,11 +218,13 @@ impl CheckedCollection {
                 max,
             });
         }
+        // What the engine is not asked to evaluate pins nothing for it.
         if let Some(key) = self.spec().partition_key()
-            && native
+            && filter
+                .native
                 .pinned(key.as_str())
                 .is_none_or(|values| values.len() != 1)
-            && !filter.never_matches()
+            && !filter.never_matches
         {
             return refuse(ErrorKind::Invalid(format!(
                 "a lexical search must pin {key} by one $eq, since its statistics are kept for each"
@@ -226,9 +260,14 @@ impl CheckedCollection {
     }
 
     /// Keeps what may be kept, and asks again for four times as many while some are missing.
-    async fn go_on(&self, mut run: Run, mut found: Found, check: Check<'_>) -> Result<Kept> {
+    async fn go_on(
+        &self,
+        mut plan: LegPlan,
+        mut found: LegResult,
+        check: Check<'_>,
+    ) -> Result<CheckedHits> {
         loop {
-            let asked = run.ask.top_k;
+            let asked = plan.ask.top_k;
             if found.hits.iter().any(|hit| !hit.score.is_finite()) {
                 let contract = "a score that is not a finite number".to_owned();
                 return Err(self.error(Operation::Search, ErrorKind::Contract(contract)));
@@ -236,54 +275,58 @@ impl CheckedCollection {
             // A store that answers more than was asked has not said where those belong.
             found.hits.truncate(asked);
             let exhausted = found.hits.len() < asked;
-            let (hits, dropped) = self.keep(&run, found.hits, check);
-            let end = if hits.len() >= run.top_k {
+            let (hits, dropped) = self.keep(&plan, found.hits, check);
+            let end = if hits.len() >= plan.top_k {
                 Some(End::Complete)
             } else if exhausted {
                 Some(found.end)
             } else {
-                self.next_round(&mut run)
+                self.next_round(&mut plan)
             };
             if let Some(end) = end {
-                let mut kept = Kept {
+                let mut checked = CheckedHits {
                     hits,
                     end,
                     dropped,
-                    rounds: run.rounds,
+                    rounds: plan.rounds,
                 };
-                kept.hits.truncate(run.top_k);
-                return Ok(kept);
+                checked.hits.truncate(plan.top_k);
+                return Ok(checked);
             }
-            found = self.inner.search(&run.ask).await?;
+            found = self
+                .ask(std::slice::from_ref(&plan.ask))
+                .await?
+                .pop()
+                .unwrap_or_else(LegResult::nothing);
         }
     }
 
-    /// Makes the run ask for more, or answers what ends it.
-    fn next_round(&self, run: &mut Run) -> Option<End> {
-        let asked = run.ask.top_k;
+    /// Makes the plan ask for more, or answers what ends it.
+    fn next_round(&self, plan: &mut LegPlan) -> Option<End> {
+        let asked = plan.ask.top_k;
         if asked >= self.store_top_k() {
             return Some(End::Capped { by: Cap::StoreTopK });
         }
-        if run.rounds >= self.ceilings().refill_rounds {
+        if plan.rounds >= self.ceilings().refill_rounds {
             return Some(End::Capped { by: Cap::Rounds });
         }
         let most = self
             .ceilings()
             .refill_candidates
-            .max(run.top_k)
+            .max(plan.top_k)
             .min(self.store_top_k());
         if asked >= most {
             return Some(End::Capped {
                 by: Cap::Candidates,
             });
         }
-        run.ask.top_k = asked.saturating_mul(4).min(most);
-        run.rounds += 1;
+        plan.ask.top_k = asked.saturating_mul(4).min(most);
+        plan.rounds += 1;
         None
     }
 
-    fn keep(&self, run: &Run, hits: Vec<Hit>, check: Check<'_>) -> (Vec<Hit>, Vec<Dropped>) {
-        let mut kept = Vec::with_capacity(hits.len().min(run.top_k));
+    fn keep(&self, plan: &LegPlan, hits: Vec<Hit>, check: Check<'_>) -> (Vec<Hit>, Vec<Dropped>) {
+        let mut kept = Vec::with_capacity(hits.len().min(plan.top_k));
         let mut dropped = Vec::new();
         let mut seen = HashSet::with_capacity(hits.len());
         // A hit that is answered twice is one hit, and what it took the place of is asked for again.
@@ -292,11 +335,8 @@ impl CheckedCollection {
                 continue;
             }
             // What the engine is not asked to filter is no fault of its filter, and not told on.
-            let asked = run
-                .residual
-                .as_ref()
-                .is_none_or(|f| f.matches(&hit.metadata))
-                && run
+            let asked = plan.filter.residual_matches(&hit.metadata)
+                && plan
                     .words
                     .as_ref()
                     .is_none_or(|(words, how)| self.holds_words(&hit, words, *how));

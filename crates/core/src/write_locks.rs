@@ -1,11 +1,10 @@
-//! The order in which writers take their turns.
+//! Fair, deadlock-free locks of writers on parts of a collection, within one process.
 //!
 //! A transaction alone does not order writers: two that read before either commits can leave a mix
-//! of both. So a writer claims what it is about to change and holds the claim until its write is in
-//! force. A claim is granted whole or not at all, in the order of asking, so claims cannot deadlock
-//! and nobody starves.
+//! of both. So a writer locks what it is about to change until its write is in force. A lock is
+//! granted whole or not at all, in the order of asking, so locks cannot deadlock and nobody starves.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,13 +12,14 @@ use std::task::{Context, Poll, Waker};
 
 use crate::filter::{Filter, NarrowFilter};
 use crate::metadata::{Scalar, Text};
+use crate::names::CollectionName;
 use crate::record::Key;
 use crate::spec::CollectionSpec;
 
-/// What a writer is about to change.
+/// What a writer is about to change, and locks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Claim {
+pub enum LockScope {
     /// These units (sources) of one partition (tenant).
     Units {
         /// The partition.
@@ -33,7 +33,7 @@ pub enum Claim {
     Collection,
 }
 
-impl Claim {
+impl LockScope {
     /// What a write by selector changes: units where partition and unit are pinned, else whole
     /// partitions, else the whole collection.
     pub fn of_selector(spec: &CollectionSpec, selector: &NarrowFilter) -> Self {
@@ -94,42 +94,67 @@ fn pinned_texts(filter: &Filter, key: &str) -> Option<BTreeSet<Text>> {
         .collect()
 }
 
-/// The turns of one collection's writers. A clone is the same order.
+/// The locks of writers of all collections of a store. A clone shares the same locks.
+///
+/// An adapter keeps one in the state that its handles share, so that every handle on a collection in
+/// the process meets the same locks.
+#[derive(Clone, Default)]
+pub struct WriteLocks(Arc<Mutex<HashMap<CollectionName, WriteLock>>>);
+
+impl WriteLocks {
+    /// No lock is held.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The lock of one collection.
+    pub fn of(&self, collection: &CollectionName) -> WriteLock {
+        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lock) = locks.get(collection) {
+            return lock.clone();
+        }
+        // What no handle shares is a lock that nobody can hold.
+        locks.retain(|_, lock| Arc::strong_count(&lock.0) > 1);
+        locks.entry(collection.clone()).or_default().clone()
+    }
+}
+
+/// The lock of one collection's writers. A clone is the same lock.
 ///
 /// Futures that wait here work under any runtime; a waiting or holding future may be dropped at any
-/// time, and its turn passes on.
+/// time, and its place passes on.
 #[derive(Clone, Default)]
-pub struct WriteOrder(Arc<Mutex<Queue>>);
+pub struct WriteLock(Arc<Mutex<Queue>>);
 
 #[derive(Default)]
 struct Queue {
     next_ticket: u64,
-    holders: Vec<(u64, Claim)>,
+    holders: Vec<(u64, LockScope)>,
     waiters: VecDeque<Waiter>,
 }
 
 struct Waiter {
     ticket: u64,
-    claim: Claim,
+    scope: LockScope,
     waker: Waker,
 }
 
-impl WriteOrder {
-    /// An order with nobody in it.
+impl WriteLock {
+    /// A lock that nobody holds.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Waits for a turn on what the claim names. The turn ends when the answer is dropped.
-    pub fn turn(&self, claim: Claim) -> impl Future<Output = WriteTurn> + Send + use<> {
+    /// Locks a scope, after those who asked before. The lock is released when the guard is dropped.
+    pub fn acquire(&self, scope: LockScope) -> impl Future<Output = WriteGuard> + Send + use<> {
         Waiting {
-            order: self.clone(),
-            claim: Some(claim),
+            lock: self.clone(),
+            scope: Some(scope),
             ticket: None,
         }
     }
 
-    /// How many hold or wait for a turn: for tests, and for shows of load.
+    /// How many hold the lock or wait for it: for tests, and for shows of load.
     pub fn len(&self) -> usize {
         let queue = self.lock();
         queue.holders.len() + queue.waiters.len()
@@ -156,13 +181,13 @@ impl WriteOrder {
 }
 
 impl Queue {
-    /// Whether somebody who holds or waits stands in the way of a claim.
-    fn excludes(&self, claim: &Claim) -> bool {
-        self.holders.iter().any(|(_, held)| held.excludes(claim))
+    /// Whether somebody who holds or waits stands in the way of a scope.
+    fn excludes(&self, scope: &LockScope) -> bool {
+        self.holders.iter().any(|(_, held)| held.excludes(scope))
             || self
                 .waiters
                 .iter()
-                .any(|earlier| earlier.claim.excludes(claim))
+                .any(|earlier| earlier.scope.excludes(scope))
     }
 
     /// Moves every waiter that nobody before it excludes to the holders.
@@ -170,12 +195,12 @@ impl Queue {
         let mut woken = Vec::new();
         let mut still: VecDeque<Waiter> = VecDeque::new();
         for waiter in std::mem::take(&mut self.waiters) {
-            let held = |(_, claim): &(u64, Claim)| claim.excludes(&waiter.claim);
-            let before = |earlier: &Waiter| earlier.claim.excludes(&waiter.claim);
+            let held = |(_, scope): &(u64, LockScope)| scope.excludes(&waiter.scope);
+            let before = |earlier: &Waiter| earlier.scope.excludes(&waiter.scope);
             if self.holders.iter().any(held) || still.iter().any(before) {
                 still.push_back(waiter);
             } else {
-                self.holders.push((waiter.ticket, waiter.claim));
+                self.holders.push((waiter.ticket, waiter.scope));
                 woken.push(waiter.waker);
             }
         }
@@ -184,45 +209,45 @@ impl Queue {
     }
 }
 
-/// A writer's turn. It ends when this is dropped.
-#[must_use = "the turn ends when this is dropped"]
-pub struct WriteTurn {
-    order: WriteOrder,
+/// A lock that is held. It is released when this is dropped.
+#[must_use = "the lock is released when this is dropped"]
+pub struct WriteGuard {
+    lock: WriteLock,
     ticket: u64,
 }
 
-impl Drop for WriteTurn {
+impl Drop for WriteGuard {
     fn drop(&mut self) {
-        self.order.leave(self.ticket);
+        self.lock.leave(self.ticket);
     }
 }
 
 struct Waiting {
-    order: WriteOrder,
-    claim: Option<Claim>,
+    lock: WriteLock,
+    scope: Option<LockScope>,
     ticket: Option<u64>,
 }
 
 impl Future for Waiting {
-    type Output = WriteTurn;
+    type Output = WriteGuard;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<WriteTurn> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<WriteGuard> {
         let this = &mut *self;
-        let mut queue = this.order.lock();
-        let ticket = match (this.ticket, this.claim.take()) {
-            (None, Some(claim)) => {
+        let mut queue = this.lock.lock();
+        let ticket = match (this.ticket, this.scope.take()) {
+            (None, Some(scope)) => {
                 let ticket = queue.next_ticket;
                 queue.next_ticket += 1;
                 // Only this one is new, so nobody else can have been let through.
-                if queue.excludes(&claim) {
+                if queue.excludes(&scope) {
                     let waker = context.waker().clone();
                     queue.waiters.push_back(Waiter {
                         ticket,
-                        claim,
+                        scope,
                         waker,
                     });
                 } else {
-                    queue.holders.push((ticket, claim));
+                    queue.holders.push((ticket, scope));
                 }
                 this.ticket = Some(ticket);
                 ticket
@@ -232,10 +257,10 @@ impl Future for Waiting {
         };
         if queue.holders.iter().any(|(held, _)| *held == ticket) {
             drop(queue);
-            // From here on the turn itself gives the place back.
+            // From here on the guard gives the place back.
             this.ticket = None;
-            return Poll::Ready(WriteTurn {
-                order: this.order.clone(),
+            return Poll::Ready(WriteGuard {
+                lock: this.lock.clone(),
                 ticket,
             });
         }
@@ -253,7 +278,7 @@ impl Future for Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket {
-            self.order.leave(ticket);
+            self.lock.leave(ticket);
         }
     }
 }
@@ -268,19 +293,19 @@ mod tests {
         Text::new(name).unwrap()
     }
 
-    fn unit(partition: &str, unit: &str) -> Claim {
-        Claim::Units {
+    fn unit(partition: &str, unit: &str) -> LockScope {
+        LockScope::Units {
             partition: text(partition),
             units: [text(unit)].into(),
         }
     }
 
-    fn partition(name: &str) -> Claim {
-        Claim::Partitions([text(name)].into())
+    fn partition(name: &str) -> LockScope {
+        LockScope::Partitions([text(name)].into())
     }
 
     #[test]
-    fn claims_exclude_what_they_share() {
+    fn scopes_exclude_what_they_share() {
         let cases = [
             (unit("a", "s"), unit("a", "s"), true),
             (unit("a", "s"), unit("a", "t"), false),
@@ -289,7 +314,7 @@ mod tests {
             (unit("a", "s"), partition("b"), false),
             (partition("a"), partition("b"), false),
             (partition("a"), partition("a"), true),
-            (Claim::Collection, unit("a", "s"), true),
+            (LockScope::Collection, unit("a", "s"), true),
         ];
         for (a, b, expected) in cases {
             assert_eq!(a.excludes(&b), expected, "{a:?} {b:?}");
@@ -298,16 +323,16 @@ mod tests {
     }
 
     #[test]
-    fn turns_come_in_the_order_of_asking_and_are_passed_on_by_a_drop() {
-        let order = WriteOrder::new();
-        let first = order
-            .turn(unit("a", "s"))
+    fn locks_are_granted_in_the_order_of_asking_and_passed_on_by_a_drop() {
+        let lock = WriteLock::new();
+        let first = lock
+            .acquire(unit("a", "s"))
             .now_or_never()
             .expect("nobody holds");
-        let mut second = Box::pin(order.turn(partition("a")));
-        let mut third = Box::pin(order.turn(unit("a", "t")));
-        let other = order
-            .turn(unit("b", "s"))
+        let mut second = Box::pin(lock.acquire(partition("a")));
+        let mut third = Box::pin(lock.acquire(unit("a", "t")));
+        let other = lock
+            .acquire(unit("b", "s"))
             .now_or_never()
             .expect("another partition");
         assert!((&mut second).now_or_never().is_none());
@@ -319,34 +344,33 @@ mod tests {
         drop(second);
         drop((&mut third).now_or_never().expect("its turn"));
         drop(other);
-        assert!(order.is_empty());
+        assert!(lock.is_empty());
     }
 
     #[test]
     fn a_dropped_waiter_leaves_no_trace() {
-        let order = WriteOrder::new();
-        let first = order.turn(Claim::Collection).now_or_never().unwrap();
-        let mut second = Box::pin(order.turn(Claim::Collection));
+        let lock = WriteLock::new();
+        let first = lock.acquire(LockScope::Collection).now_or_never().unwrap();
+        let mut second = Box::pin(lock.acquire(LockScope::Collection));
         assert!((&mut second).now_or_never().is_none());
         drop(second);
         drop(first);
-        assert!(order.is_empty());
+        assert!(lock.is_empty());
         drop(
-            order
-                .turn(Claim::Collection)
+            lock.acquire(LockScope::Collection)
                 .now_or_never()
                 .expect("free again"),
         );
     }
 
     #[test]
-    fn a_turn_granted_to_a_future_that_is_then_dropped_passes_on() {
-        let order = WriteOrder::new();
-        let first = order.turn(Claim::Collection).now_or_never().unwrap();
-        let mut second = Box::pin(order.turn(Claim::Collection));
+    fn a_lock_granted_to_a_future_that_is_then_dropped_passes_on() {
+        let lock = WriteLock::new();
+        let first = lock.acquire(LockScope::Collection).now_or_never().unwrap();
+        let mut second = Box::pin(lock.acquire(LockScope::Collection));
         assert!((&mut second).now_or_never().is_none());
         drop(first); // grants the second, which never looks again
         drop(second);
-        assert!(order.is_empty());
+        assert!(lock.is_empty());
     }
 }

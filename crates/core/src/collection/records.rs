@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::CheckedCollection;
+use super::Collection;
 use crate::error::{ErrorKind, Operation, Result};
 use crate::metadata::{Metadata, MetadataError, MetadataProblem, Text};
-use crate::port::Collection;
 use crate::record::{Key, Record};
 use crate::search::{MetadataPatch, as_count, cut_word};
 
@@ -18,7 +17,7 @@ pub(crate) enum Origin {
     Library,
 }
 
-impl CheckedCollection {
+impl Collection {
     /// Checks every record, fills in its words, and keeps the last of each key.
     pub(super) fn prepare(
         &self,

@@ -3,7 +3,7 @@ use std::pin::Pin;
 
 use shelfward_core::Capabilities;
 
-use crate::context::{Context, Ground};
+use crate::context::{Context, Environment};
 use crate::verdict::Checked;
 
 type Run = dyn Fn(Context) -> Pin<Box<dyn Future<Output = Checked> + Send>> + Send + Sync;
@@ -55,23 +55,27 @@ pub(crate) enum Applies {
 
 impl CaseInfo {
     /// Why the case has nothing to ask of such a store, if it has not.
-    pub(crate) fn not_run(&self, can: &Capabilities, ground: Ground) -> Option<&'static str> {
+    pub(crate) fn not_run(
+        &self,
+        can: &Capabilities,
+        environment: Environment,
+    ) -> Option<&'static str> {
         match self.applies {
             _ if self.reopens && !can.durable => Some("what it holds is gone with the process"),
-            _ if self.is_of_a_server() && !ground.server => {
+            _ if self.is_of_a_server() && !environment.server => {
                 Some("it is no client of a server, or its StoreUnderTest names none")
             }
             Applies::Where(applies, otherwise) if !applies(can) => Some(otherwise),
-            _ if self.reopens && !ground.places => {
+            _ if self.reopens && !environment.places => {
                 Some("its StoreUnderTest names no place where it could be opened again")
             }
-            _ if self.second_process && !ground.processes => {
+            _ if self.second_process && !environment.processes => {
                 Some("a second process is to be had where run_tests is the main of the program")
             }
-            _ if self.server == Wanted::Denial && !ground.denies => {
+            _ if self.server == Wanted::Denial && !environment.denies => {
                 Some("its server asks for no credentials")
             }
-            _ if self.server == Wanted::Crash => ground.crashes.err(),
+            _ if self.server == Wanted::Crash => environment.crashes.err(),
             _ => None,
         }
     }

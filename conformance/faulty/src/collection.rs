@@ -13,8 +13,8 @@ use shelfward_core::{
 use super::Fault;
 use super::filter_semantics::{matches, misunderstands};
 use super::layer::in_one_state;
+use super::old_records::{Change, OldRecords};
 use super::records::{but_the_last, patched, rename, round};
-use super::stale_reads::{Change, Ghosts};
 
 /// More than any collection of the suite holds.
 pub(super) const EVERYTHING: usize = 100_000;
@@ -24,7 +24,7 @@ pub(super) struct FaultyCollection {
     pub(super) store: Arc<dyn StoreAdapter>,
     pub(super) fault: Fault,
     pub(super) can: Capabilities,
-    pub(super) ghosts: Ghosts,
+    pub(super) old_records: OldRecords,
     pub(super) searches: AtomicUsize,
     /// How many replaces the store has begun.
     pub(super) writers: Arc<AtomicUsize>,
@@ -38,7 +38,7 @@ impl FaultyCollection {
         store: Arc<dyn StoreAdapter>,
         fault: Fault,
         can: Capabilities,
-        ghosts: Ghosts,
+        old_records: OldRecords,
         writers: Arc<AtomicUsize>,
     ) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl FaultyCollection {
             store,
             fault,
             can,
-            ghosts,
+            old_records,
             searches: AtomicUsize::new(0),
             writers,
             answers: Mutex::default(),
@@ -68,18 +68,18 @@ impl FaultyCollection {
     }
 
     async fn remember(&self, change: Change, filter: &Filter) -> Result<()> {
-        if Ghosts::matter(self.fault, change) {
+        if OldRecords::matter(self.fault, change) {
             let page = self.inner.scan(filter, None, EVERYTHING, Include::TEXT);
-            self.ghosts.add(&self.spec().name, page.await?.records);
+            self.old_records.add(&self.spec().name, page.await?.records);
         }
         Ok(())
     }
 
     async fn remember_keys(&self, change: Change, keys: &[Key]) -> Result<()> {
-        if Ghosts::matter(self.fault, change) {
+        if OldRecords::matter(self.fault, change) {
             let all = Filter::everything();
             let before = self.inner.fetch(keys, &all, Include::TEXT).await?;
-            self.ghosts
+            self.old_records
                 .add(&self.spec().name, before.into_iter().flatten());
         }
         Ok(())

@@ -11,7 +11,7 @@ use shelfward_core::{
     Include, Key, Leg, LegResult, MetadataPatch, NarrowFilter, Operation, Page, Precondition,
     Record, Replaced, Result, StoreError, StoredRecord, async_trait,
 };
-use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use super::Fault;
 use super::collection::EVERYTHING;
@@ -21,12 +21,12 @@ use super::records::is_met;
 use shelfward_conformance::this_process;
 
 /// Where a store lies. Its fault shows when it is opened again, or from another process.
-pub struct Kept {
+pub struct DurableStore {
     pub(super) inner: Arc<dyn StoreAdapter>,
     pub(super) fault: Option<Fault>,
     one_process: bool,
     /// One writer at a time, from whatever process.
-    turn: Arc<Turns<()>>,
+    turn: Arc<AsyncMutex<()>>,
     state: Mutex<State>,
 }
 
@@ -44,7 +44,7 @@ struct State {
     journal: Journal,
 }
 
-impl Kept {
+impl DurableStore {
     /// Nothing yet, kept in a store that stays open.
     pub fn new(inner: Arc<dyn StoreAdapter>, fault: Option<Fault>) -> Arc<Self> {
         let of_one_process = [Fault::LetsAnotherProcessIn, Fault::KeepsLockOfTheDead];
@@ -133,7 +133,7 @@ fn record(stored: StoredRecord) -> Record {
 
 /// What was opened once, until it is closed or all that came from it is dropped.
 struct Session {
-    kept: Arc<Kept>,
+    kept: Arc<DurableStore>,
     closed: AtomicBool,
     /// Of this handle alone: those of the store behind would order handles that stand for those of two
     /// processes.
@@ -183,7 +183,7 @@ impl StoreAdapter for Handle {
             return Ok(None);
         };
         let can = self.0.kept.declare(behind.capabilities().clone());
-        Ok(Some(Arc::new(Layered(KeptCollection {
+        Ok(Some(Arc::new(Layered(DurableCollection {
             behind,
             can,
             session: self.0.clone(),
@@ -226,13 +226,13 @@ impl StoreAdapter for Handle {
     }
 }
 
-struct KeptCollection {
+struct DurableCollection {
     behind: Arc<dyn CollectionAdapter>,
     can: Capabilities,
     session: Arc<Session>,
 }
 
-impl KeptCollection {
+impl DurableCollection {
     /// The writer's turn, and a note of what is there before it writes, for a fault to bring back.
     async fn turn(&self, operation: Operation, about: About<'_>) -> Result<OwnedMutexGuard<()>> {
         self.session.open(operation)?;
@@ -275,7 +275,7 @@ enum About<'a> {
 }
 
 #[async_trait]
-impl Layer for KeptCollection {
+impl Layer for DurableCollection {
     fn behind(&self) -> &Arc<dyn CollectionAdapter> {
         &self.behind
     }

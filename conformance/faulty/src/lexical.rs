@@ -42,7 +42,7 @@ pub(super) fn of_words(fault: Fault) -> bool {
 }
 
 /// What the leg is asked over.
-pub(super) struct Shelf<'a> {
+pub(super) struct LexicalLeg<'a> {
     pub(super) fault: Fault,
     pub(super) spec: &'a CollectionSpec,
     /// Every record of the collection.
@@ -63,7 +63,7 @@ struct Statistics {
     holders: BTreeMap<String, usize>,
 }
 
-impl Shelf<'_> {
+impl LexicalLeg<'_> {
     /// The hits for words within the filter, best first, all of them.
     pub(super) fn search(
         &self,

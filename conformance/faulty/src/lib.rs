@@ -13,14 +13,14 @@ mod filter_semantics;
 mod layer;
 mod lexical;
 mod lost_writes;
+mod old_records;
 mod query_parsing;
 mod records;
 mod remote;
 mod search;
-mod stale_reads;
 mod store;
 
-pub use durable::Kept;
+pub use durable::DurableStore;
 pub use fault::{Fault, KEPT_BY_THE_HANDLE};
 pub use layer::{in_one_state, search_one};
 pub use remote::{RemoteServer, RemoteStore};

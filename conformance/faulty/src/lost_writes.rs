@@ -3,7 +3,7 @@
 use shelfward_core::{CollectionName, CollectionSpec, Filter, Record, Result};
 
 use super::Fault;
-use super::durable::Kept;
+use super::durable::DurableStore;
 
 /// What was there before it was changed.
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl Journal {
     }
 
     /// Lets the store's fault happen to what it holds.
-    pub(super) async fn come_back_wrong(self, kept: &Kept) -> Result<()> {
+    pub(super) async fn come_back_wrong(self, kept: &DurableStore) -> Result<()> {
         let store = &kept.inner;
         match kept.fault {
             Some(Fault::LosesLastWrite) => self.undo(kept).await?,
@@ -66,7 +66,7 @@ impl Journal {
         Ok(())
     }
 
-    async fn undo(self, kept: &Kept) -> Result<()> {
+    async fn undo(self, kept: &DurableStore) -> Result<()> {
         let Some((name, records)) = self.before else {
             return Ok(());
         };
@@ -78,7 +78,7 @@ impl Journal {
     }
 }
 
-async fn rewrite(kept: &Kept, name: &CollectionName) -> Result<()> {
+async fn rewrite(kept: &DurableStore, name: &CollectionName) -> Result<()> {
     let Some(collection) = kept.inner.open(name).await? else {
         return Ok(());
     };
@@ -95,7 +95,7 @@ async fn rewrite(kept: &Kept, name: &CollectionName) -> Result<()> {
     make(kept, &spec, &records).await
 }
 
-async fn make(kept: &Kept, spec: &CollectionSpec, records: &[Record]) -> Result<()> {
+async fn make(kept: &DurableStore, spec: &CollectionSpec, records: &[Record]) -> Result<()> {
     kept.inner.create(spec).await?;
     if let Some(collection) = kept.inner.open(&spec.name).await? {
         collection.upsert(records).await?;

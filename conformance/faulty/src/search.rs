@@ -14,7 +14,7 @@ use super::Fault;
 use super::collection::{A_MOMENT, EVERYTHING, FaultyCollection};
 use super::filter_semantics::{matches, misunderstands};
 use super::layer::{in_one_state, search_one};
-use super::lexical::{Shelf, of_words};
+use super::lexical::{LexicalLeg, of_words};
 
 impl FaultyCollection {
     /// One leg.
@@ -88,7 +88,7 @@ impl FaultyCollection {
                 found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
             }
             Fault::ForgetsLexicalOnDelete | Fault::KeepsOldWords | Fault::UpdateForgetsWords => {
-                self.haunt(leg, &mut found).await?;
+                self.search_old_words(leg, &mut found).await?;
             }
             Fault::NeverSaysHowItEnded => found.end = End::Unknown,
             Fault::FlatLexicalScores if !dense => {
@@ -170,23 +170,23 @@ impl FaultyCollection {
     }
 
     /// What is found, or no longer found, by words that a record had before it was changed.
-    async fn haunt(&self, leg: &Leg, found: &mut LegResult) -> Result<()> {
+    async fn search_old_words(&self, leg: &Leg, found: &mut LegResult) -> Result<()> {
         let Ask::Lexical { words, .. } = &leg.ask else {
             return Ok(());
         };
-        for ghost in self.ghosts.of(&self.spec().name) {
-            let text = ghost.text.as_deref().unwrap_or_default();
+        for old in self.old_records.of(&self.spec().name) {
+            let text = old.text.as_deref().unwrap_or_default();
             let held = query_words(text, self.spec().word_rule, false).unwrap_or_default();
             let by_word = held.iter().any(|h| words.iter().any(|w| w.text == h.text));
-            let there = found.hits.iter().any(|hit| hit.key == ghost.key);
+            let there = found.hits.iter().any(|hit| hit.key == old.key);
             match self.fault {
-                Fault::UpdateForgetsWords => found.hits.retain(|hit| hit.key != ghost.key),
-                Fault::ForgetsLexicalOnDelete if by_word && leg.filter.matches(&ghost.metadata) => {
-                    let (text, metadata) = (ghost.text, ghost.metadata);
-                    found.hits.push(Hit::new(ghost.key, 0.1, text, metadata));
+                Fault::UpdateForgetsWords => found.hits.retain(|hit| hit.key != old.key),
+                Fault::ForgetsLexicalOnDelete if by_word && leg.filter.matches(&old.metadata) => {
+                    let (text, metadata) = (old.text, old.metadata);
+                    found.hits.push(Hit::new(old.key, 0.1, text, metadata));
                 }
                 Fault::KeepsOldWords if by_word && !there => {
-                    let keys = std::slice::from_ref(&ghost.key);
+                    let keys = std::slice::from_ref(&old.key);
                     let now = self.inner.fetch(keys, &leg.filter, Include::TEXT).await?;
                     let now = now.into_iter().flatten();
                     found
@@ -209,13 +209,13 @@ impl FaultyCollection {
         }
         let all = Filter::everything();
         let all = self.inner.scan(&all, None, EVERYTHING, Include::TEXT).await;
-        let shelf = Shelf {
+        let leg_of_words = LexicalLeg {
             fault: self.fault,
             spec: self.spec(),
             all: &all?.records,
-            gone: &self.ghosts.of(&self.spec().name),
+            gone: &self.old_records.of(&self.spec().name),
         };
-        let hits = shelf
+        let hits = leg_of_words
             .search(words, *matching, &leg.filter)
             .map_err(|kind| StoreError::new(Operation::Search, kind).on(&self.spec().name))?;
         Ok(Some(LegResult::new(hits, End::Complete)))

@@ -10,14 +10,14 @@ use shelfward_core::{
 
 use super::Fault;
 use super::collection::FaultyCollection;
-use super::stale_reads::Ghosts;
+use super::old_records::OldRecords;
 
 /// A store with one fault, before one that is whole.
 pub struct FaultyStore {
     inner: Arc<dyn StoreAdapter>,
     fault: Fault,
     transactions: bool,
-    ghosts: Ghosts,
+    old_records: OldRecords,
     writers: Arc<AtomicUsize>,
 }
 
@@ -28,7 +28,7 @@ impl FaultyStore {
             inner,
             fault,
             transactions: true,
-            ghosts: Ghosts::default(),
+            old_records: OldRecords::default(),
             writers: Arc::default(),
         }
     }
@@ -93,7 +93,7 @@ impl StoreAdapter for FaultyStore {
             store,
             self.fault,
             can,
-            self.ghosts.clone(),
+            self.old_records.clone(),
             self.writers.clone(),
         ))))
     }
@@ -107,7 +107,7 @@ impl StoreAdapter for FaultyStore {
     }
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
-        self.ghosts.forget(name);
+        self.old_records.forget(name);
         let dropped = self.inner.drop_collection(name).await?;
         Ok(dropped || self.fault == Fault::DropAnswersYes)
     }

@@ -5,10 +5,10 @@ use shelfward_core::{
     StoreError,
 };
 
-use super::fixture::records;
 use crate::case::Case;
 use crate::check::{holds, ids, rows, same_ids};
 use crate::context::{Context, key, record, refused};
+use crate::fixture::records;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

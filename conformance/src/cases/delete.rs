@@ -3,10 +3,10 @@
 use shelfward_core::filter::{any_of, key as field, not};
 use shelfward_core::{Collection, Filter, Key, Leg};
 
-use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
 use crate::check::{counts_deleted, holds, ids, same_ids};
 use crate::context::{Context, key, record, refused};
+use crate::fixture::{DECLARED, fields, records};
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

@@ -3,10 +3,11 @@
 
 use shelfward_core::Filter;
 
-use super::fixture::{DECLARED, UNDECLARED, fields, keys, records};
 use crate::case::Case;
 use crate::check::finds;
 use crate::context::Context;
+use crate::fixture;
+use crate::fixture::{DECLARED, UNDECLARED, fields, keys, records};
 use crate::oracle;
 use crate::verdict::Checked;
 
@@ -25,7 +26,7 @@ pub(super) fn cases() -> Vec<Case> {
         let many: Vec<String> = (0..1_000).map(|n| format!("\"value {n}\"")).collect();
         let json = format!(r#"{{"t":{{"$in":[{},"red hot"]}}}}"#, many.join(","));
         finds(
-            &context.filters().await?,
+            &fixture::declared(&context).await?,
             &keys(&DECLARED)?,
             Filter::from_json(&json)?,
             &["c"],
@@ -63,9 +64,9 @@ fn case((id, filter, expected): Row, open: bool) -> Case {
     Case::new(id, move |context| async move {
         let expected: Vec<&str> = expected.split_whitespace().collect();
         let (collection, keys) = if open {
-            (context.open_filters().await?, keys(&UNDECLARED)?)
+            (fixture::undeclared(&context).await?, keys(&UNDECLARED)?)
         } else {
-            (context.filters().await?, keys(&DECLARED)?)
+            (fixture::declared(&context).await?, keys(&DECLARED)?)
         };
         finds(&collection, &keys, Filter::from_json(filter)?, &expected).await
     })

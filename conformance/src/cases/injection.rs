@@ -8,6 +8,7 @@ use shelfward_core::{
 use crate::case::Case;
 use crate::check::{counts_deleted, finds, holds, ids, rows, same_ids};
 use crate::context::{Context, key};
+use crate::fixture;
 use crate::verdict::Checked;
 
 const PAYLOADS: [&str; 12] = [
@@ -62,7 +63,7 @@ fn payload_records(list: bool) -> Checked<Vec<Record>> {
 
 async fn each_finds_itself(context: Context, list: bool) -> Checked {
     let collection = context
-        .make(&context.spec()?.with_fields(super::fixture::fields()?))
+        .make(&context.spec()?.with_fields(fixture::fields()?))
         .await?;
     let records = payload_records(list)?;
     collection.upsert(&records).await?;
@@ -167,7 +168,7 @@ async fn name(_: Context) -> Checked {
 async fn words(context: Context) -> Checked {
     let records = payload_records(false)?;
     let collection = context
-        .make(&context.spec()?.with_fields(super::fixture::fields()?))
+        .make(&context.spec()?.with_fields(fixture::fields()?))
         .await?;
     collection.upsert(&records).await?;
     for payload in PAYLOADS.iter().chain(&[
@@ -201,7 +202,7 @@ async fn words(context: Context) -> Checked {
 }
 
 async fn cursor(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     for payload in PAYLOADS {
         let cursor = shelfward_core::Cursor::new(payload);
         match collection
@@ -214,6 +215,6 @@ async fn cursor(context: Context) -> Checked {
             })?,
         }
     }
-    let everything = u64::try_from(super::fixture::DECLARED.len()).unwrap_or(0);
+    let everything = u64::try_from(fixture::DECLARED.len()).unwrap_or(0);
     rows("afterwards", &collection, everything).await
 }

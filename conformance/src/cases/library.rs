@@ -3,18 +3,16 @@
 use std::sync::Arc;
 
 use shelfward_core::library::{
-    IndexSource, LibrarySpec, Mode, Narrowing, Passage, Ran, ScopeChange, SearchAnswer,
-    SearchRequest,
+    IndexSource, LibrarySpec, Mode, Narrowing, Passage, Ran, ScopeChange, SearchRequest,
 };
 use shelfward_core::{
-    Capabilities, Field, FieldKind, LibraryIndex, Metadata, MetadataKey, Scope, SourceId, Store,
-    TenantId,
+    Capabilities, Field, FieldKind, LibraryIndex, Metadata, MetadataKey, SourceId, TenantId,
 };
 
 use crate::case::Case;
 use crate::check::{NOT_FULL, counts_deleted, counts_updated, full, holds, same_ids, same_order};
 use crate::context::Context;
-use crate::embedder::TableEmbedder;
+use crate::library::{ask, embedder, file, ids, open, source, visible};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -58,69 +56,8 @@ fn has_lexical(can: &Capabilities) -> bool {
     can.lexical.is_some()
 }
 
-pub(crate) fn embedder() -> TableEmbedder {
-    TableEmbedder::new("suite-library", 8)
-}
-
-pub(crate) async fn open(context: &Context, store: &Store) -> Checked<LibraryIndex> {
-    Ok(LibraryIndex::ensure(
-        store,
-        LibrarySpec::new(context.name()?),
-        Arc::new(embedder()),
-    )
-    .await?)
-}
-
 async fn library(context: &Context) -> Checked<LibraryIndex> {
     open(context, &context.store().await?).await
-}
-
-pub(crate) fn source<'a>(
-    id: &str,
-    groups: impl IntoIterator<Item = &'a str>,
-    texts: &[&str],
-) -> Checked<IndexSource> {
-    Ok(IndexSource::new(id, "document", groups)?
-        .passages(texts.iter().map(|text| Passage::new(*text))))
-}
-
-pub(crate) async fn file(index: &LibraryIndex, tenant: &str, source: IndexSource) -> Checked {
-    index
-        .tenant(TenantId::new(tenant)?)
-        .index_source(source)
-        .await?;
-    Ok(())
-}
-
-async fn ask<'a>(
-    index: &LibraryIndex,
-    tenant: &str,
-    groups: impl IntoIterator<Item = &'a str>,
-    request: SearchRequest,
-) -> Checked<SearchAnswer> {
-    Ok(index.search(&Scope::of(tenant, groups)?, &request).await?)
-}
-
-fn ids(answer: &SearchAnswer) -> Vec<String> {
-    answer
-        .passages
-        .iter()
-        .map(|passage| passage.id.clone())
-        .collect()
-}
-
-/// Every passage that a reader of `org1` can find.
-pub(crate) async fn visible<'a>(
-    index: &LibraryIndex,
-    groups: impl IntoIterator<Item = &'a str>,
-) -> Checked<Vec<String>> {
-    Ok(ids(&ask(
-        index,
-        "org1",
-        groups,
-        SearchRequest::new("words").mode(Mode::Dense).top_k(500),
-    )
-    .await?))
 }
 
 fn id(id: &str) -> Checked<SourceId> {

@@ -3,10 +3,10 @@
 use shelfward_core::filter::key as field;
 use shelfward_core::{Filter, Include};
 
-use super::fixture::{fields, records};
 use crate::case::Case;
 use crate::check::{holds, same_ids, same_order, scan};
 use crate::context::{Context, key, record};
+use crate::fixture::{fields, records};
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {

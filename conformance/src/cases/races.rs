@@ -8,11 +8,11 @@ use shelfward_core::capabilities::Replace;
 use shelfward_core::library::LibrarySpec;
 use shelfward_core::{Capabilities, Collection, Filter, Include, LibraryIndex};
 
-use super::library::{file, open, source, visible};
 use crate::case::Case;
 use crate::check::{holds, rows};
 use crate::context::{Context, record};
 use crate::embedder::TableEmbedder;
+use crate::library::{file, open, source, visible};
 use crate::process::{PASSAGES, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 

@@ -2,10 +2,11 @@
 
 use shelfward_core::{Filter, Include, Key, Record};
 
-use super::fixture::{DECLARED, keys};
 use crate::case::Case;
 use crate::check::{can_count, counted, holds, rows};
 use crate::context::{Context, key, record, refused};
+use crate::fixture;
+use crate::fixture::{DECLARED, keys};
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -23,8 +24,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 async fn read(context: &Context, asked: &[Key], filter: &Filter) -> Checked<Vec<Option<String>>> {
-    let fetched = context
-        .filters()
+    let fetched = fixture::declared(context)
         .await?
         .fetch(asked, filter, Include::METADATA)
         .await?;
@@ -89,7 +89,7 @@ async fn none(context: Context) -> Checked {
 }
 
 async fn include(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     for (include, vector, text) in [
         (Include::METADATA, false, false),
         (Include::TEXT, false, true),
@@ -116,7 +116,7 @@ async fn within(context: Context) -> Checked {
 }
 
 async fn integers(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let fetched = collection
         .fetch(&[key("c")?], &Filter::everything(), Include::METADATA)
         .await?;
@@ -130,7 +130,7 @@ async fn integers(context: Context) -> Checked {
 }
 
 async fn count(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let number = u64::try_from(keys(&DECLARED)?.len()).unwrap_or(0);
     rows("everything", &collection, number).await?;
     for (what, filter, expected) in [

@@ -10,6 +10,7 @@ use super::metrics::{UNDECLARED, declares};
 use crate::case::Case;
 use crate::check::{full, same_score};
 use crate::context::{Context, key};
+use crate::fixture;
 use crate::oracle::score;
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -97,7 +98,7 @@ fn records(numbers: &mut Numbers, ids: std::ops::Range<u32>) -> Checked<Vec<Reco
 }
 
 async fn make(context: &Context, metric: Metric) -> Checked<Collection> {
-    let mut spec = context.spec()?.with_fields(super::fixture::fields()?);
+    let mut spec = context.spec()?.with_fields(fixture::fields()?);
     spec.width = u32::try_from(WIDTH).unwrap_or(1);
     spec.metric = metric;
     context.make(&spec).await

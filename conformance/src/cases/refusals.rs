@@ -6,6 +6,7 @@ use shelfward_core::{Filter, Leg, Match, NarrowFilter, query_words};
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids};
 use crate::context::{Context, record, refused};
+use crate::fixture;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -24,7 +25,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 async fn undeclared(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let filter = Filter::from_json(r#"{"unknown":1}"#)?;
     refused(
         collection
@@ -50,7 +51,7 @@ async fn open_fields(context: Context) -> Checked {
 }
 
 async fn lexical(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let words = query_words("text", collection.spec().word_rule, false)?;
     let leg = Leg::lexical(words, Match::Any, Filter::everything(), 5);
     let answer = collection.search(&leg).await;
@@ -76,8 +77,7 @@ async fn nodes(context: Context) -> Checked {
         "a filter of 5,001 nodes can be built".into()
     })?;
     let fits = any_of((0..1_000).map(|n| field("n").eq(n + 1_000_000))).build()?;
-    let found = context
-        .filters()
+    let found = fixture::declared(&context)
         .await?
         .search(&Leg::dense([1.0; 4], fits, 5))
         .await?;
@@ -98,13 +98,13 @@ async fn values(_: Context) -> Checked {
 async fn top_k(context: Context) -> Checked {
     let leg = Leg::dense([1.0; 4], Filter::everything(), 1_000_000);
     refused(
-        context.filters().await?.search(&leg).await,
+        fixture::declared(&context).await?.search(&leg).await,
         "a top_k of a million",
     )
 }
 
 async fn page(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     refused(
         collection
             .scan(
@@ -119,7 +119,7 @@ async fn page(context: Context) -> Checked {
 }
 
 async fn stray(context: Context) -> Checked {
-    let spec = context.spec()?.with_fields(super::fixture::fields()?);
+    let spec = context.spec()?.with_fields(fixture::fields()?);
     let collection = context.make(&spec).await?;
     collection
         .upsert(&[record("old", 0, r#"{"t":"mine"}"#)?])
@@ -163,7 +163,7 @@ async fn malformed(_: Context) -> Checked {
 }
 
 async fn no_condition_dropped(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     // To drop any of the first three lets more through, so that it shows.
     let filter = all_of([
         field("t").is_in(["red", "Red", "été"]),

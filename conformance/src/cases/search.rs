@@ -5,6 +5,7 @@ use shelfward_core::{End, Filter, Leg, Record};
 use crate::case::Case;
 use crate::check::{NOT_FULL, full, holds, ids, same_ids, same_order};
 use crate::context::{Context, key, record, refused};
+use crate::fixture;
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -30,7 +31,7 @@ async fn hits(
     top_k: usize,
 ) -> Checked<Vec<String>> {
     let collection = context
-        .make(&context.spec()?.with_fields(super::fixture::fields()?))
+        .make(&context.spec()?.with_fields(fixture::fields()?))
         .await?;
     collection.upsert(records).await?;
     Ok(ids(&collection
@@ -148,7 +149,7 @@ async fn starved(context: Context, near: u32, far: u32, top_k: usize) -> Checked
 }
 
 async fn comes_along(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let found = collection
         .search(&Leg::dense(
             [1.0; 4],
@@ -166,7 +167,7 @@ async fn comes_along(context: Context) -> Checked {
 }
 
 async fn odd_queries(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     for vector in [
         &[1.0_f32, 0.0, 0.0][..],
         &[],
@@ -185,7 +186,7 @@ async fn odd_queries(context: Context) -> Checked {
 }
 
 async fn ended(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let found = collection
         .search(&Leg::dense(
             [1.0; 4],

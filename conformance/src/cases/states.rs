@@ -9,9 +9,9 @@ use futures_util::future::try_join_all;
 use shelfward_core::library::{FoundPassage, IndexSource, Mode, Passage, PassageId, SearchRequest};
 use shelfward_core::{LibraryIndex, Scope, SourceId};
 
-use super::library::{file, open};
 use crate::check::full;
 use crate::context::Context;
+use crate::library::{file, open};
 use crate::verdict::{Checked, Finding, Verdict};
 
 /// The sources that are replaced at the same time.

@@ -6,10 +6,10 @@ use shelfward_core::{
     MetadataKey, MetadataPatch, Record, Scalar, StoredRecord, Value,
 };
 
-use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
 use crate::check::{counts_updated, holds, ids, same_ids};
 use crate::context::{Context, key, refused, text};
+use crate::fixture::{DECLARED, fields, records};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

@@ -2,10 +2,10 @@
 
 use shelfward_core::{Collection, Filter, Include, Leg, Metadata, Record};
 
-use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
 use crate::check::{holds, ids, rows, same_ids, same_order};
 use crate::context::{Context, key, record, refused};
+use crate::fixture::{DECLARED, fields, records};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

@@ -10,9 +10,9 @@ use tokio::sync::mpsc;
 
 use super::stream::Stream;
 use super::task::{Failure, Reply, Task, Write, letter_source};
-use crate::cases::library::{embedder, visible};
 use crate::check::scan_ids;
 use crate::context::record;
+use crate::library::{embedder, visible};
 use crate::store::StoreUnderTest;
 use crate::verdict::{Checked, Finding};
 
@@ -71,7 +71,7 @@ pub(super) async fn serve(
         Err(error) => return say(Reply::Failed(Failure::from(&error))),
     };
     say(Reply::Ready);
-    let mut peer = Doer {
+    let mut peer = Worker {
         store: store.clone(),
         libraries: HashMap::new(),
     };
@@ -97,12 +97,12 @@ pub(super) async fn serve(
     let _ = store.close().await;
 }
 
-struct Doer {
+struct Worker {
     store: Store,
     libraries: HashMap<String, LibraryIndex>,
 }
 
-impl Doer {
+impl Worker {
     /// A library, opened once and then kept open, as a server keeps it.
     async fn library(&mut self, name: String) -> Checked<LibraryIndex> {
         if let Some(open) = self.libraries.get(&name) {

@@ -120,9 +120,8 @@ fn run_all(options: &Options) -> Result<Ended, String> {
         match harness::run(store, options) {
             Ok(outcome) => {
                 if !prints_json(options) {
-                    // The first store's table need not wait for the others.
-                    let first = outcomes.is_empty() && stores.len() > 1;
-                    show::store(&outcome, first);
+                    // The first table need not wait for the other stores.
+                    show::store(&outcome, !outcomes.iter().any(ran));
                 }
                 outcomes.push(outcome);
             }
@@ -130,7 +129,7 @@ fn run_all(options: &Options) -> Result<Ended, String> {
             Err(why) => failures.push(why),
         }
     }
-    if !prints_json(options) {
+    if !prints_json(options) && outcomes.iter().filter(|outcome| ran(outcome)).count() > 1 {
         show::table(&outcomes);
     }
     write_files(options, &outcomes)?;
@@ -138,6 +137,10 @@ fn run_all(options: &Options) -> Result<Ended, String> {
         return Err(failures.join("\n"));
     }
     ended(&outcomes, !options.stores.is_empty())
+}
+
+fn ran(outcome: &Outcome) -> bool {
+    outcome.ran().is_some()
 }
 
 /// The ids of the cases to run. Refuses a group that no case is of: beside others it would go unnoticed.

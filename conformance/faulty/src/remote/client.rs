@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::TcpStream;
 
 use super::collection::RemoteCollection;
-use super::server::{Answer, Desk, RECOVERY};
+use super::server::{Answer, JobQueue, RECOVERY};
 use crate::Fault;
 use crate::layer::Layered;
 
@@ -25,10 +25,10 @@ pub struct RemoteStore(Arc<Wire>);
 
 /// The connections of one client.
 pub(super) struct Wire {
-    desk: Arc<Desk>,
+    queue: Arc<JobQueue>,
     address: SocketAddr,
     secret: String,
-    patience: Duration,
+    timeout: Duration,
     fault: Option<Fault>,
     idle: Mutex<Vec<Line>>,
     lost: AtomicBool,
@@ -39,12 +39,12 @@ pub(super) struct Wire {
 type Line = BufReader<TcpStream>;
 
 impl RemoteStore {
-    pub(super) fn new(desk: Arc<Desk>, address: SocketAddr, secret: &str) -> Self {
+    pub(super) fn new(queue: Arc<JobQueue>, address: SocketAddr, secret: &str) -> Self {
         Self(Arc::new(Wire {
-            desk,
+            queue,
             address,
             secret: secret.to_owned(),
-            patience: Duration::from_secs(30),
+            timeout: Duration::from_secs(30),
             fault: None,
             idle: Mutex::default(),
             lost: AtomicBool::new(false),
@@ -53,12 +53,12 @@ impl RemoteStore {
         }))
     }
 
-    /// The same through another address, with this patience and a fault if there is one.
+    /// The same through another address, with this timeout and a fault if there is one.
     #[must_use]
-    pub fn through(&self, address: SocketAddr, patience: Duration, fault: Option<Fault>) -> Self {
-        let mut other = Self::new(self.0.desk.clone(), address, &self.0.secret).0;
+    pub fn through(&self, address: SocketAddr, timeout: Duration, fault: Option<Fault>) -> Self {
+        let mut other = Self::new(self.0.queue.clone(), address, &self.0.secret).0;
         if let Some(wire) = Arc::get_mut(&mut other) {
-            (wire.patience, wire.fault) = (patience, fault);
+            (wire.timeout, wire.fault) = (timeout, fault);
         }
         Self(other)
     }
@@ -66,7 +66,7 @@ impl RemoteStore {
     /// The same with another secret.
     #[must_use]
     pub fn with_secret(&self, secret: &str, fault: Option<Fault>) -> Self {
-        let mut other = Self::new(self.0.desk.clone(), self.0.address, secret).0;
+        let mut other = Self::new(self.0.queue.clone(), self.0.address, secret).0;
         if let Some(wire) = Arc::get_mut(&mut other) {
             wire.fault = fault;
         }
@@ -140,14 +140,11 @@ impl Wire {
                 }
             };
             let heard = if self.has(Fault::TakesLateAnswers) {
-                match tokio::time::timeout(self.patience, talk).await {
+                match tokio::time::timeout(self.timeout, talk).await {
                     Ok(heard) => heard,
                     Err(_) => {
                         self.idle().push(line);
-                        return Err(StoreError::new(
-                            operation,
-                            ErrorKind::Timeout(self.patience),
-                        ));
+                        return Err(StoreError::new(operation, ErrorKind::Timeout(self.timeout)));
                     }
                 }
             } else {
@@ -200,8 +197,8 @@ impl Wire {
         }
         let number = self.lay(job);
         // One that takes late answers lets them come.
-        let _withdrawn = (!self.has(Fault::TakesLateAnswers)).then_some(Withdraws {
-            desk: &self.desk,
+        let _withdrawn = (!self.has(Fault::TakesLateAnswers)).then_some(WithdrawOnDrop {
+            queue: &self.queue,
             number,
         });
         let mut lines = before.to_vec();
@@ -211,12 +208,12 @@ impl Wire {
             talk.await?
         } else {
             // Given up here, the connection is dropped and not used again.
-            let late = |_| StoreError::new(operation, ErrorKind::Timeout(self.patience));
+            let late = |_| StoreError::new(operation, ErrorKind::Timeout(self.timeout));
             // The fault that keeps its connection has to give up first.
-            let patience = self.patience + Duration::from_millis(200);
-            tokio::time::timeout(patience, talk).await.map_err(late)??
+            let timeout = self.timeout + Duration::from_millis(200);
+            tokio::time::timeout(timeout, talk).await.map_err(late)??
         };
-        let answer = self.desk.take(number);
+        let answer = self.queue.take(number);
         let answer = answer.and_then(|answer| answer.downcast::<Result<T>>().ok());
         answer.map_or_else(
             || {
@@ -227,12 +224,12 @@ impl Wire {
         )
     }
 
-    /// Lays a job on the desk.
+    /// Lays a job on the queue.
     pub(super) fn lay<T: Send + 'static>(
         &self,
         job: impl Future<Output = Result<T>> + Send + 'static,
     ) -> u64 {
-        self.desk
+        self.queue
             .lay(Box::pin(async move { Box::new(job.await) as Answer }))
     }
 
@@ -250,14 +247,14 @@ impl Wire {
 pub(super) const TURN: &str = "turn";
 
 /// A job that is withdrawn with this, unless it was done.
-struct Withdraws<'a> {
-    desk: &'a Desk,
+struct WithdrawOnDrop<'a> {
+    queue: &'a JobQueue,
     number: u64,
 }
 
-impl Drop for Withdraws<'_> {
+impl Drop for WithdrawOnDrop<'_> {
     fn drop(&mut self) {
-        self.desk.withdraw(self.number);
+        self.queue.withdraw(self.number);
     }
 }
 
@@ -282,9 +279,9 @@ async fn part(line: &mut Line) -> io::Result<String> {
     Ok(said.trim().to_owned())
 }
 
-fn declare(mut can: Capabilities, desk: &Desk) -> Capabilities {
+fn declare(mut can: Capabilities, queue: &JobQueue) -> Capabilities {
     can.writers = Writers::AllProcesses;
-    can.late_writes = desk.late_writes();
+    can.late_writes = queue.late_writes();
     can
 }
 
@@ -295,38 +292,38 @@ impl StoreAdapter for RemoteStore {
     }
 
     fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
-        declare(self.0.desk.store.capabilities(spec), &self.0.desk)
+        declare(self.0.queue.store.capabilities(spec), &self.0.queue)
     }
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
-        let (store, spec) = (self.0.desk.store.clone(), spec.clone());
+        let (store, spec) = (self.0.queue.store.clone(), spec.clone());
         self.0
             .asks(Operation::Create, async move { store.create(&spec).await })
             .await
     }
 
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
-        let (store, name) = (self.0.desk.store.clone(), name.clone());
+        let (store, name) = (self.0.queue.store.clone(), name.clone());
         let opened = self
             .0
             .asks(Operation::Open, async move { store.open(&name).await })
             .await?;
         Ok(opened.map(|behind| -> Arc<dyn CollectionAdapter> {
-            let can = declare(behind.capabilities().clone(), &self.0.desk);
+            let can = declare(behind.capabilities().clone(), &self.0.queue);
             let wire = self.0.clone();
             Arc::new(Layered(RemoteCollection { behind, can, wire }))
         }))
     }
 
     async fn list(&self) -> Result<Vec<CollectionName>> {
-        let store = self.0.desk.store.clone();
+        let store = self.0.queue.store.clone();
         self.0
             .asks(Operation::List, async move { store.list().await })
             .await
     }
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
-        let (store, name) = (self.0.desk.store.clone(), name.clone());
+        let (store, name) = (self.0.queue.store.clone(), name.clone());
         let dropping = async move { store.drop_collection(&name).await };
         self.0.asks(Operation::DropCollection, dropping).await
     }
@@ -338,7 +335,7 @@ impl StoreAdapter for RemoteStore {
     }
 
     async fn health(&self) -> Result<()> {
-        let store = self.0.desk.store.clone();
+        let store = self.0.queue.store.clone();
         self.0
             .asks(Operation::Health, async move { store.health().await })
             .await

@@ -12,7 +12,7 @@ use futures_util::FutureExt as _;
 use shelfward_core::adapter::StoreAdapter;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Mutex as Turns, OwnedMutexGuard, watch};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::RemoteStore;
@@ -22,7 +22,7 @@ use crate::Fault;
 pub struct RemoteServer {
     address: SocketAddr,
     secret: String,
-    desk: Arc<Desk>,
+    queue: Arc<JobQueue>,
     job: JoinHandle<()>,
 }
 
@@ -30,7 +30,7 @@ pub(super) type Answer = Box<dyn Any + Send>;
 pub(super) type Job = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// Where clients lay what is to be done and find what came of it.
-pub(super) struct Desk {
+pub(super) struct JobQueue {
     pub(super) store: Arc<dyn StoreAdapter>,
     jobs: Mutex<HashMap<u64, Job>>,
     answers: Mutex<HashMap<u64, Answer>>,
@@ -38,7 +38,7 @@ pub(super) struct Desk {
     /// Held while a job that has begun is done, so that one that is withdrawn never is.
     performing: Mutex<()>,
     /// One transaction at a time.
-    turn: Arc<Turns<()>>,
+    turn: Arc<AsyncMutex<()>>,
     /// The number of the last transaction that was committed. The next one has the next, and so has
     /// the one behind that where the next is lost.
     committed: AtomicU64,
@@ -67,7 +67,7 @@ impl RemoteServer {
     pub async fn begin(store: Arc<dyn StoreAdapter>, fault: Option<Fault>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let desk = Arc::new(Desk {
+        let queue = Arc::new(JobQueue {
             store,
             jobs: Mutex::default(),
             answers: Mutex::default(),
@@ -81,19 +81,19 @@ impl RemoteServer {
             fault,
         });
         let secret = "the-right-word".to_owned();
-        let (of_the_server, word) = (desk.clone(), secret.clone());
+        let (of_the_server, word) = (queue.clone(), secret.clone());
         let job = tokio::spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let (desk, word) = (of_the_server.clone(), word.clone());
+                let (queue, word) = (of_the_server.clone(), word.clone());
                 connections.spawn(async move {
-                    let mut crashes = desk.crashes.subscribe();
-                    if desk.recovers.load(Ordering::SeqCst) {
+                    let mut crashes = queue.crashes.subscribe();
+                    if queue.recovers.load(Ordering::SeqCst) {
                         return;
                     }
                     tokio::select! {
                         _ = crashes.changed() => {}
-                        _ = desk.serve(stream, &word) => {}
+                        _ = queue.serve(stream, &word) => {}
                     }
                 });
             }
@@ -101,7 +101,7 @@ impl RemoteServer {
         Ok(Self {
             address,
             secret,
-            desk,
+            queue,
             job,
         })
     }
@@ -118,15 +118,15 @@ impl RemoteServer {
 
     /// Ends every connection and forgets what is under way, and returns when it serves again.
     pub async fn crash(&self) {
-        self.desk.recovers.store(true, Ordering::SeqCst);
-        self.desk.crashes.send_modify(|crashes| *crashes += 1);
+        self.queue.recovers.store(true, Ordering::SeqCst);
+        self.queue.crashes.send_modify(|crashes| *crashes += 1);
         tokio::time::sleep(RECOVERY).await;
-        self.desk.recovers.store(false, Ordering::SeqCst);
+        self.queue.recovers.store(false, Ordering::SeqCst);
     }
 
     /// A client of it, that has asked nothing yet.
     pub fn client(&self) -> RemoteStore {
-        RemoteStore::new(self.desk.clone(), self.address, &self.secret)
+        RemoteStore::new(self.queue.clone(), self.address, &self.secret)
     }
 }
 
@@ -140,8 +140,8 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Desk {
-    /// Lays something to do on the desk, and answers its number.
+impl JobQueue {
+    /// Lays something to do on the queue, and answers its number.
     pub(super) fn lay(&self, job: Job) -> u64 {
         let mut next = held(&self.next);
         *next += 1;
@@ -196,10 +196,10 @@ impl Desk {
 
     /// Does a job a while later, though nobody waits for it.
     fn apply_later(self: &Arc<Self>, number: String) {
-        let desk = self.clone();
+        let queue = self.clone();
         tokio::spawn(async move {
             tokio::time::sleep(LATER).await;
-            desk.perform(&number).await
+            queue.perform(&number).await
         });
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use shelfward_conformance::{
     CrashableServer, DEFAULT_SEED, KnownGaps, Selection, Server, StoreUnderTest, Suite,
 };
-use shelfward_conformance_faulty::{Fault, FaultyStore, Kept, RemoteServer};
+use shelfward_conformance_faulty::{DurableStore, Fault, FaultyStore, RemoteServer};
 use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::{Result, async_trait};
 use shelfward_memory::MemoryStore;
@@ -63,7 +63,7 @@ struct Local {
     kind: Kind,
     fault: Option<Fault>,
     memory: MemoryStore,
-    places: Mutex<BTreeMap<String, Arc<Kept>>>,
+    places: Mutex<BTreeMap<String, Arc<DurableStore>>>,
 }
 
 impl Local {
@@ -119,8 +119,8 @@ impl StoreUnderTest for Local {
             let new = || {
                 let memory = Arc::new(MemoryStore::new());
                 match self.kind {
-                    Kind::OneProcess => Kept::of_one_process(memory, self.fault),
-                    _ => Kept::new(memory, self.fault),
+                    Kind::OneProcess => DurableStore::of_one_process(memory, self.fault),
+                    _ => DurableStore::new(memory, self.fault),
                 }
             };
             places.entry(place.to_owned()).or_insert_with(new).clone()
@@ -173,10 +173,10 @@ impl Server for Remote {
     async fn open_through(
         &self,
         address: SocketAddr,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Arc<dyn StoreAdapter>> {
         let client = self.server.client();
-        Ok(Arc::new(client.through(address, patience, self.fault)))
+        Ok(Arc::new(client.through(address, timeout, self.fault)))
     }
 
     async fn open_with_secret(&self, secret: &str) -> Result<Arc<dyn StoreAdapter>> {
@@ -196,11 +196,11 @@ impl Server for Remote {
 #[async_trait]
 impl CrashableServer for Remote {
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
-        let patience = Duration::from_secs(10);
+        let timeout = Duration::from_secs(10);
         let client = self.crashable.client();
         Ok(Arc::new(client.through(
             self.crashable.address(),
-            patience,
+            timeout,
             self.fault,
         )))
     }

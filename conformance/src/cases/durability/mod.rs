@@ -2,9 +2,7 @@
 
 mod answers;
 mod killed;
-mod opened;
 mod reopened;
-mod state;
 
 use shelfward_core::capabilities::Replace;
 use shelfward_core::{Capabilities, Filter, Leg};

@@ -7,11 +7,11 @@ use shelfward_core::{
     Field, FieldKind, Leg, Metadata, MetadataKey, MetadataPatch, Record, Scalar, Value, WordRule,
 };
 
-use super::opened::Opened;
-use super::state;
-use crate::cases::fixture::{self, DECLARED};
+use crate::cases::open_store::OpenStore;
+use crate::cases::store_state::{records as stored_records, same_record};
 use crate::check::{holds, ids, same_ids};
 use crate::context::{Context, key, record};
+use crate::fixture::{self, DECLARED};
 use crate::verdict::Checked;
 
 /// Records of every kind of value, and vectors whose every bit counts.
@@ -50,7 +50,7 @@ fn odd_records() -> Checked<Vec<Record>> {
 
 pub(super) async fn whole(context: Context) -> Checked {
     let declared = context.spec()?.with_fields(fixture::fields()?);
-    let opened = Opened::new(&context, &declared).await?;
+    let opened = OpenStore::new(&context, &declared).await?;
     let mut odd = odd_records()?;
     opened.collection.upsert(&odd).await?;
     let last = record("the last one", 3, r#"{"n":4}"#)?;
@@ -72,7 +72,7 @@ pub(super) async fn spec(context: Context) -> Checked {
     let mut first = context.spec()?.with_fields(fixture::fields()?);
     first.embedder = "of \"another\" suite".to_owned();
     first = first.with_word_rule(WordRule::UnicodeBigrams);
-    let opened = Opened::new(&context, &first).await?;
+    let opened = OpenStore::new(&context, &first).await?;
     opened
         .collection
         .upsert(&fixture::records(&DECLARED)?)
@@ -106,7 +106,7 @@ pub(super) async fn spec(context: Context) -> Checked {
 
 /// Fields that are added before anything is written, by a collection beside one that holds something.
 pub(super) async fn fields_where_nothing_is(context: Context) -> Checked {
-    let beside = Opened::new(&context, &context.spec()?).await?;
+    let beside = OpenStore::new(&context, &context.spec()?).await?;
     let kept = record("kept", 1, "{}")?;
     beside
         .collection
@@ -148,9 +148,9 @@ fn two_units() -> Checked<Vec<Record>> {
         .collect()
 }
 
-async fn units(context: &Context) -> Checked<(Opened, Vec<Record>)> {
+async fn units(context: &Context) -> Checked<(OpenStore, Vec<Record>)> {
     let spec = context.spec()?.with_fields(fixture::fields()?);
-    let opened = Opened::new(context, &spec).await?;
+    let opened = OpenStore::new(context, &spec).await?;
     let records = two_units()?;
     opened.collection.upsert(&records).await?;
     Ok((opened, records))
@@ -249,7 +249,7 @@ pub(super) async fn drops(context: Context) -> Checked {
 
 pub(super) async fn without_a_close(context: Context) -> Checked {
     let (opened, mut records) = units(&context).await?;
-    let opened = opened.dropped().await?;
+    let opened = opened.drop_handles().open().await?;
     opened
         .agrees("after handles were dropped", &records)
         .await?;
@@ -261,7 +261,7 @@ pub(super) async fn without_a_close(context: Context) -> Checked {
     opened.collection.delete(&[key("r0")?]).await?;
     records.push(last);
     records.retain(|record| record.key.id.as_str() != "r0");
-    let opened = opened.dropped().await?;
+    let opened = opened.drop_handles().open().await?;
     opened
         .agrees("after they were dropped again", &records)
         .await?;
@@ -310,9 +310,9 @@ pub(super) async fn many_times(context: Context) -> Checked {
         opened.agrees(&format!("round {round}"), &records).await?;
     }
     let fetched = records.iter().find(|record| record.key.id.as_str() == "r3");
-    let there = state::records(&opened.collection, &[key("r3")?]).await?;
+    let there = stored_records(&opened.collection, &[key("r3")?]).await?;
     if let (Some(expected), Some(stored)) = (fetched, there.get(&key("r3")?)) {
-        state::same_record("the one written over each time", stored, expected)?;
+        same_record("the one written over each time", stored, expected)?;
     }
     opened.end().await
 }

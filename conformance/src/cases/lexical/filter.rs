@@ -3,12 +3,13 @@
 use shelfward_core::filter::key as field;
 use shelfward_core::{Filter, Match};
 
-use super::shelf::{
-    any, document, faq, holding, leg, of_kind, org, search, shelf, with_our_words, with_words,
+use super::documents::{
+    any, document, empty, faq, holding, leg, of_kind, org, search, with_our_words, with_words,
 };
 use crate::case::Case;
 use crate::check::{NOT_FULL, full, ids, same_ids};
 use crate::context::{Context, refused};
+use crate::fixture;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -84,9 +85,7 @@ async fn nothing_passes(context: Context) -> Checked {
 
 /// As a scope's groups are.
 async fn on_a_list(context: Context) -> Checked {
-    let spec = context
-        .spec()?
-        .with_fields(crate::cases::fixture::fields()?);
+    let spec = context.spec()?.with_fields(fixture::fields()?);
     let collection = context.make(&spec).await?;
     let records = [
         crate::context::record("a", 0, r#"{"l":["x","y"]}"#)?.with_text("rain"),
@@ -130,7 +129,7 @@ async fn tenants_apart(context: Context) -> Checked {
 }
 
 async fn full_under_a_filter(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     let mut documents = Vec::new();
     for n in 0..300 {
         // The many that do not match say the word more often, so they come first.

@@ -6,14 +6,14 @@ use shelfward_core::fusion::{FusionWeights, reciprocal_rank_fusion};
 use shelfward_core::library::{LibrarySpec, Mode, Ran, ScopeChange, SearchAnswer, SearchRequest};
 use shelfward_core::{Leg, LegResult, LibraryIndex, Match, Scope, SourceId, TenantId};
 
-use super::shelf::{
+use super::documents::{
     document, holding, leg, org, with_bm25, with_our_words, with_two_legs, with_words,
 };
 use crate::case::Case;
-use crate::cases::library::{file, source};
 use crate::check::{full, holds, ids, same_ids, same_order, same_score};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
+use crate::library::{file, source};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {

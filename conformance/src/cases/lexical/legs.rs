@@ -2,7 +2,7 @@
 
 use shelfward_core::{Collection, Key, Leg, LegResult, Match};
 
-use super::shelf::{document, faq, holding, leg, of_kind, org, with_our_words, with_words};
+use super::documents::{document, faq, holding, leg, of_kind, org, with_our_words, with_words};
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids, same_order};
 use crate::context::{Context, refused, text};

@@ -2,7 +2,7 @@
 
 use shelfward_core::{Match, Record};
 
-use super::shelf::{
+use super::documents::{
     any, bare, document, faq, finds, holding, leg, of_kind, search, with_our_words,
 };
 use crate::case::Case;
@@ -95,7 +95,7 @@ async fn no_text(context: Context) -> Checked {
     same_ids("by word", &ids(&found), &["faq-3", "faq-4"])?;
     // Nor does it count: where scores are ours, they stay as they were.
     super::statistics::same_scores_where_ours(&collection, &alone, &found)?;
-    let dense = shelfward_core::Leg::dense([1.0; 4], super::shelf::org()?, 20);
+    let dense = shelfward_core::Leg::dense([1.0; 4], super::documents::org()?, 20);
     let found = collection.search(&dense).await?;
     same_ids(
         "by vector",

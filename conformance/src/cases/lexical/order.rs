@@ -5,12 +5,12 @@ use std::sync::Arc;
 use shelfward_core::library::{IndexSource, LibrarySpec, Mode, Passage, SearchRequest};
 use shelfward_core::{LibraryIndex, Match, Scope};
 
-use super::shelf::{any, document, holding, leg, org, shelf, with_bm25, with_words};
+use super::documents::{any, document, empty, holding, leg, org, with_bm25, with_words};
 use crate::case::Case;
-use crate::cases::library::file;
 use crate::check::{ids, same_ids, same_order};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
+use crate::library::file;
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -56,7 +56,7 @@ async fn scores_fall(context: Context) -> Checked {
 }
 
 async fn rare(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     // By its key the document with the rare word would come last.
     let mut documents = vec![document("org", "z-rare", "zebra other filler", "faq")?];
     for n in 0..9 {

@@ -3,8 +3,8 @@
 use shelfward_core::Match;
 use shelfward_core::capabilities::Scoring;
 
-use super::shelf::{
-    any, document, faq, holding, leg, org, put, search, shelf, with_bm25_and_prefixes,
+use super::documents::{
+    any, document, empty, faq, holding, leg, org, put, search, with_bm25_and_prefixes,
     with_prefixes,
 };
 use crate::case::Case;
@@ -99,7 +99,7 @@ async fn too_many(context: Context) -> Checked {
 
 /// Each of 1,024 words is found by what all begin with, the last as well as the first.
 async fn as_many_as_allowed(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     let first: String = (0..1_000).map(|n| format!("word{n:04} ")).collect();
     let last: String = (1_000..1_024).map(|n| format!("word{n:04} ")).collect();
     put(&collection, &[("first", &first), ("last", &last)]).await?;
@@ -115,7 +115,7 @@ async fn under_a_filter(context: Context) -> Checked {
     let collection = faq(&context).await?;
     let note = document("org", "note", "A passport", "note")?;
     collection.upsert(&[note]).await?;
-    let notes = super::shelf::of_kind("note")?;
+    let notes = super::documents::of_kind("note")?;
     let leg = leg(&collection, "pass", Match::Any, true, notes)?;
     same_ids(
         "pass in notes",

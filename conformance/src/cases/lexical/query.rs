@@ -2,7 +2,7 @@
 
 use shelfward_core::{ErrorKind, Leg, Match, QueryWord, Text};
 
-use super::shelf::{any, faq, finds, holding, org, search, with_our_words, with_words};
+use super::documents::{any, faq, finds, holding, org, search, with_our_words, with_words};
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids};
 use crate::context::Context;

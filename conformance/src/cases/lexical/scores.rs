@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use shelfward_core::{Collection, Filter, LegResult, Match};
 
-use super::shelf::{any, bare, document, holding, leg, of_kind, org, search, shelf, with_bm25};
+use super::documents::{any, bare, document, empty, holding, leg, of_kind, org, search, with_bm25};
 use crate::bm25::{Asked, Partition};
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids, same_score};
@@ -172,7 +172,7 @@ async fn repeated(context: Context) -> Checked {
 }
 
 async fn whatever_the_filter(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     let mut documents = Vec::new();
     for (n, (id, text)) in WEATHER.iter().enumerate() {
         documents.push(document(
@@ -290,7 +290,7 @@ async fn random(context: Context) -> Checked {
         });
         texts_of.push((id, text, kind));
     }
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     collection.upsert(&records).await?;
     let pairs: Vec<_> = texts_of
         .iter()

@@ -2,7 +2,7 @@
 
 use shelfward_core::WordRule;
 
-use super::shelf::{faq, finds, holding, put, shelf_by_rule, with_our_words};
+use super::documents::{empty_by_rule, faq, finds, holding, put, with_our_words};
 use crate::case::Case;
 use crate::context::Context;
 use crate::verdict::Checked;
@@ -61,7 +61,7 @@ async fn runs(context: Context) -> Checked {
 
 /// Under the rule of pairs, what stands inside a run is found.
 async fn pairs(context: Context) -> Checked {
-    let collection = shelf_by_rule(&context, WordRule::UnicodeBigrams).await?;
+    let collection = empty_by_rule(&context, WordRule::UnicodeBigrams).await?;
     put(&collection, &LIBRARY).await?;
     for (query, expected) in [
         ("図書館", &["ja"][..]),
@@ -80,7 +80,7 @@ async fn pairs(context: Context) -> Checked {
 
 /// Under the seed's rule marks part words, and words are the runs between them.
 async fn seed(context: Context) -> Checked {
-    let collection = shelf_by_rule(&context, WordRule::Seed).await?;
+    let collection = empty_by_rule(&context, WordRule::Seed).await?;
     put(
         &collection,
         &[("decomposed", "cafe\u{301}s"), ("plain", "s")],

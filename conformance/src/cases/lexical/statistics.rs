@@ -6,8 +6,8 @@ use shelfward_core::{
     Collection, Key, LegResult, Match, MetadataKey, MetadataPatch, Scalar, Value,
 };
 
+use super::documents::{any, document, faq, holding, put, with_bm25, with_words};
 use super::scores::judge;
-use super::shelf::{any, document, faq, holding, put, with_bm25, with_words};
 use crate::case::Case;
 use crate::check::{holds, ids, same_order};
 use crate::context::{Context, text};
@@ -32,7 +32,7 @@ pub(super) fn cases() -> Vec<Case> {
             Case::new("lexical/statistics-follow-replaces", replaces),
             Case::new("lexical/statistics-follow-overwrites", overwrites),
             Case::new("lexical/statistics-after-an-update", updates).only_where(
-                |can| super::shelf::serves_bm25(can) && can.update_metadata.is_some(),
+                |can| super::documents::serves_bm25(can) && can.update_metadata.is_some(),
                 "it changes no metadata in place, or its lexical scores are of its own rule",
             ),
         ]

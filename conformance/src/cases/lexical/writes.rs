@@ -5,7 +5,7 @@ use std::sync::Arc;
 use shelfward_core::filter::key as field;
 use shelfward_core::{Key, Leg, Match, Metadata, MetadataKey, MetadataPatch, Scalar, Value};
 
-use super::shelf::{bare, document, faq, finds, leg, of_kind, org, put, shelf, with_our_words};
+use super::documents::{bare, document, empty, faq, finds, leg, of_kind, org, put, with_our_words};
 use crate::case::Case;
 use crate::check::{counts_deleted, ids, same_ids};
 use crate::context::{Context, text};
@@ -67,7 +67,7 @@ async fn after_delete_all(context: Context) -> Checked {
 }
 
 async fn after_replace(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     let mut parts = Vec::new();
     for n in 0..3 {
         let mut part = document("org", &format!("part{n}"), "old words", "faq")?;
@@ -106,7 +106,7 @@ async fn overwritten_bare(context: Context) -> Checked {
 }
 
 async fn last_wins(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     put(
         &collection,
         &[("a", "first"), ("b", "other"), ("a", "last")],

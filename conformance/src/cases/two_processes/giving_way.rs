@@ -7,11 +7,12 @@ use shelfward_core::{EmbedError, Embedder, Filter, Include, Precondition, Role, 
 use tokio::sync::Notify;
 
 use super::shared::Shared;
-use crate::cases::fixture::fields;
-use crate::cases::library::{embedder, file, source, visible};
+use crate::cases::open_store::OpenStore;
 use crate::check::{holds, rows};
 use crate::context::{Context, record};
 use crate::embedder::TableEmbedder;
+use crate::fixture::fields;
+use crate::library::{embedder, file, source, visible};
 use crate::process::{PASSAGES, Write, letter_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -74,11 +75,9 @@ pub(super) async fn gives_way(context: Context) -> Checked {
 
 /// A replace that is told what it expects does nothing where that is not so.
 pub(super) async fn expects(context: Context) -> Checked {
-    let place = context.place()?;
     let spec = context.spec()?.with_fields(fields()?);
-    let store = place.open().await?;
-    store.ensure(&spec).await?;
-    let adapter = place.bare().await?;
+    let open = OpenStore::new(&context, &spec).await?;
+    let adapter = open.location.bare().await?;
     let bare = adapter.open(&spec.name).await?;
     let bare = bare.ok_or_else(|| Finding::errors("no collection"))?;
     let (old, new) = (
@@ -132,10 +131,9 @@ pub(super) async fn expects(context: Context) -> Checked {
         holds(replaced.written == 1, || {
             "a replace answers another number".into()
         })?;
-        rows("after a replace", &store.open(&spec.name).await?, 2).await?;
+        rows("after a replace", &open.collection, 2).await?;
     }
     drop(bare);
-    store.drop_collection(&spec.name).await?;
     adapter.close().await?;
-    Ok(store.close().await?)
+    open.end().await
 }

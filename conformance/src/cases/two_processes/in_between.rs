@@ -11,9 +11,9 @@ use shelfward_core::{
 use tokio::sync::Mutex;
 
 use super::shared::Shared;
-use crate::cases::library::{embedder, file, visible};
 use crate::check::holds;
 use crate::context::Context;
+use crate::library::{embedder, file, visible};
 use crate::process::{Peer, Task, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -133,19 +133,13 @@ impl CollectionAdapter for InBetween<Arc<dyn CollectionAdapter>> {
 
 /// Another process narrows the source after it was looked at and before it is replaced.
 pub(super) async fn case(context: Context) -> Checked {
-    let Shared {
-        place,
-        store,
-        index,
-        peer,
-        ..
-    } = Shared::new(&context).await?;
+    let Shared { open, index, peer } = Shared::new(&context).await?;
     let peer = Arc::new(Mutex::new(peer));
     let name = index.spec().name.clone();
     for write in [Write::Narrow, Write::Remove] {
         file(&index, "org1", letter_source('a')?).await?;
         let between = Store::new(InBetween {
-            behind: place.bare().await?,
+            behind: open.location.bare().await?,
             peer: peer.clone(),
             task: Task::Write {
                 library: name.to_string(),
@@ -167,6 +161,5 @@ pub(super) async fn case(context: Context) -> Checked {
     }
     let peer = Arc::into_inner(peer).ok_or_else(|| Finding::errors("a handle is still open"))?;
     peer.into_inner().end().await?;
-    store.drop_collection(&name).await?;
-    Ok(store.close().await?)
+    open.end().await
 }

@@ -10,11 +10,12 @@ use shelfward_core::capabilities::{Replace, Writers};
 use shelfward_core::{Capabilities, Filter, Leg};
 
 use self::shared::Shared;
-use super::library::{file, visible};
+use super::open_store::OpenStore;
 use super::races::{judge, state, updates};
 use crate::case::Case;
 use crate::check::{holds, same_ids};
 use crate::context::{Context, record};
+use crate::library::{file, visible};
 use crate::process::{PASSAGES, Task, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -115,8 +116,8 @@ async fn pair(context: Context, one: Write, other: Write) -> Checked {
         let here = write_source(&shared.index, here).await;
         shared.peer.done().await?;
         here?;
-        if shared.collection.capabilities().scan {
-            let there = state(&shared.index, &shared.collection).await?;
+        if shared.open.collection.capabilities().scan {
+            let there = state(&shared.index, &shared.open.collection).await?;
             judge(&there, one, other)?;
         }
         let here = visible(&shared.index, ["all"]).await?;
@@ -167,11 +168,10 @@ async fn narrowing(context: Context) -> Checked {
 
 /// Plain writes are seen in the other process when they returned.
 async fn seen(context: Context) -> Checked {
-    let place = context.place()?;
-    let store = place.open().await?;
-    let collection = store.ensure(&context.spec()?).await?;
-    let name = collection.spec().name.to_string();
-    let mut peer = place.peer().await?;
+    let open = OpenStore::new(&context, &context.spec()?).await?;
+    let collection = &open.collection;
+    let name = open.name().to_string();
+    let mut peer = open.location.peer().await?;
     let mut expected = Vec::new();
     for n in 0..12 {
         let id = format!("r{n}");
@@ -192,6 +192,5 @@ async fn seen(context: Context) -> Checked {
         same_ids("here", &found, &expected)?;
     }
     peer.end().await?;
-    store.drop_collection(&collection.spec().name).await?;
-    Ok(store.close().await?)
+    open.end().await
 }

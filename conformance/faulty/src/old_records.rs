@@ -17,9 +17,9 @@ pub(super) enum Change {
 
 /// Records of collections as they were before a change. A clone is the same memory.
 #[derive(Clone, Default)]
-pub(super) struct Ghosts(Arc<Mutex<HashMap<CollectionName, Vec<StoredRecord>>>>);
+pub(super) struct OldRecords(Arc<Mutex<HashMap<CollectionName, Vec<StoredRecord>>>>);
 
-impl Ghosts {
+impl OldRecords {
     /// Whether a fault lives on what was there before such a change.
     pub(super) fn matter(fault: Fault, change: Change) -> bool {
         match fault {

@@ -1,4 +1,4 @@
-//! The documents that these cases put on a shelf, and asking for them by words.
+//! The documents of these cases, and searches for them by words.
 
 use shelfward_core::capabilities::{Scoring, Words};
 use shelfward_core::filter::key as field;
@@ -94,16 +94,16 @@ fn fields() -> Checked<Vec<Field>> {
         .collect()
 }
 
-pub(super) async fn shelf(context: &Context) -> Checked<Collection> {
+pub(super) async fn empty(context: &Context) -> Checked<Collection> {
     context.make(&context.spec()?.with_fields(fields()?)).await
 }
 
-pub(super) async fn shelf_by_rule(context: &Context, rule: WordRule) -> Checked<Collection> {
+pub(super) async fn empty_by_rule(context: &Context, rule: WordRule) -> Checked<Collection> {
     let spec = context.spec()?.with_fields(fields()?);
     context.make(&spec.with_word_rule(rule)).await
 }
 
-/// Puts texts of `org` on a shelf, all of one kind.
+/// Writes texts of `org`, all of one kind.
 pub(super) async fn put(collection: &Collection, texts: &[(&str, &str)]) -> Checked {
     let documents: Checked<Vec<_>> = texts
         .iter()
@@ -113,7 +113,7 @@ pub(super) async fn put(collection: &Collection, texts: &[(&str, &str)]) -> Chec
 }
 
 pub(super) async fn holding(context: &Context, texts: &[(&str, &str)]) -> Checked<Collection> {
-    let collection = shelf(context).await?;
+    let collection = empty(context).await?;
     put(&collection, texts).await?;
     Ok(collection)
 }

@@ -1,6 +1,6 @@
 //! The documents that the filter tables speak of.
 
-use shelfward_core::{Collection, Field, FieldKind, Key, MetadataKey, Record};
+use shelfward_core::{Collection, CollectionSpec, Field, FieldKind, Key, MetadataKey, Record};
 
 use crate::context::{Context, record};
 use crate::verdict::Checked;
@@ -64,18 +64,30 @@ pub(crate) fn keys(documents: &[(&str, &str)]) -> Checked<Vec<Key>> {
         .collect()
 }
 
+/// A collection of the documents under declared fields, which cases share and do not change.
 pub(crate) async fn declared(context: &Context) -> Checked<Collection> {
-    let collection = context
-        .make(&context.spec()?.with_fields(fields()?))
-        .await?;
-    collection.upsert(&records(&DECLARED)?).await?;
-    Ok(collection)
+    let make = async {
+        let spec = context.spec()?.with_fields(fields()?);
+        holding(context, &spec, &DECLARED).await
+    };
+    context.shared("declared", make).await
 }
 
+/// The same of the documents under an undeclared field.
 pub(crate) async fn undeclared(context: &Context) -> Checked<Collection> {
-    let collection = context
-        .make(&context.spec()?.with_open_fields(true))
-        .await?;
-    collection.upsert(&records(&UNDECLARED)?).await?;
+    let make = async {
+        let spec = context.spec()?.with_open_fields(true);
+        holding(context, &spec, &UNDECLARED).await
+    };
+    context.shared("undeclared", make).await
+}
+
+async fn holding(
+    context: &Context,
+    spec: &CollectionSpec,
+    documents: &[(&str, &str)],
+) -> Checked<Collection> {
+    let collection = context.make(spec).await?;
+    collection.upsert(&records(documents)?).await?;
     Ok(collection)
 }

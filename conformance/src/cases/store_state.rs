@@ -1,4 +1,4 @@
-//! Everything that a collection holds and answers, to be compared with what it held before.
+//! Everything that a collection holds and answers, compared with what it held before.
 
 use std::collections::BTreeMap;
 

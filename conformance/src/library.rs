@@ -1,0 +1,73 @@
+//! Libraries that cases make, fill and read.
+
+use std::sync::Arc;
+
+use shelfward_core::library::{
+    IndexSource, LibrarySpec, Mode, Passage, SearchAnswer, SearchRequest,
+};
+use shelfward_core::{LibraryIndex, Scope, Store, TenantId};
+
+use crate::context::Context;
+use crate::embedder::TableEmbedder;
+use crate::verdict::Checked;
+
+pub(crate) fn embedder() -> TableEmbedder {
+    TableEmbedder::new("suite-library", 8)
+}
+
+pub(crate) async fn open(context: &Context, store: &Store) -> Checked<LibraryIndex> {
+    Ok(LibraryIndex::ensure(
+        store,
+        LibrarySpec::new(context.name()?),
+        Arc::new(embedder()),
+    )
+    .await?)
+}
+
+pub(crate) fn source<'a>(
+    id: &str,
+    groups: impl IntoIterator<Item = &'a str>,
+    texts: &[&str],
+) -> Checked<IndexSource> {
+    Ok(IndexSource::new(id, "document", groups)?
+        .passages(texts.iter().map(|text| Passage::new(*text))))
+}
+
+pub(crate) async fn file(index: &LibraryIndex, tenant: &str, source: IndexSource) -> Checked {
+    index
+        .tenant(TenantId::new(tenant)?)
+        .index_source(source)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn ask<'a>(
+    index: &LibraryIndex,
+    tenant: &str,
+    groups: impl IntoIterator<Item = &'a str>,
+    request: SearchRequest,
+) -> Checked<SearchAnswer> {
+    Ok(index.search(&Scope::of(tenant, groups)?, &request).await?)
+}
+
+pub(crate) fn ids(answer: &SearchAnswer) -> Vec<String> {
+    answer
+        .passages
+        .iter()
+        .map(|passage| passage.id.clone())
+        .collect()
+}
+
+/// Every passage that a reader of `org1` can find.
+pub(crate) async fn visible<'a>(
+    index: &LibraryIndex,
+    groups: impl IntoIterator<Item = &'a str>,
+) -> Checked<Vec<String>> {
+    Ok(ids(&ask(
+        index,
+        "org1",
+        groups,
+        SearchRequest::new("words").mode(Mode::Dense).top_k(500),
+    )
+    .await?))
+}

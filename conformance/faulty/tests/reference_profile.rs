@@ -33,7 +33,7 @@ async fn library(fault: Fault, rounds: u32) -> (LibraryIndex, Collection) {
         .await
         .unwrap();
     // The same rows without the fault, to see what is really there.
-    let truth = Store::new(memory).open(&name).await.unwrap();
+    let truth = Store::new(memory).open_unscoped(&name).await.unwrap();
     (index, truth)
 }
 
@@ -213,14 +213,14 @@ async fn the_same_faults_at_the_store_itself_answer_what_the_table_says() {
             .unwrap()
             .narrow()
             .unwrap();
-        let collection = store.open(&name).await.unwrap();
+        let collection = store.open_unscoped(&name).await.unwrap();
         assert_eq!(
             collection.delete_matching(&selector).await.unwrap(),
             answer,
             "{fault:?}"
         );
         assert_eq!(
-            rows(&Store::new(memory).open(&name).await.unwrap(), "s1").await,
+            rows(&Store::new(memory).open_unscoped(&name).await.unwrap(), "s1").await,
             left,
             "{fault:?}"
         );

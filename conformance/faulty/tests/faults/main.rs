@@ -113,33 +113,51 @@ async fn what_catches_a_fault_finds_nothing_wrong_with_the_whole_store() {
 }
 
 /// Faults are made from these stores. Each must be right where it is left whole.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_stores_that_faults_are_made_from_are_whole() {
-    for (kind, fault) in Kind::ALL
-        .map(|kind| (kind, None))
-        .into_iter()
-        // Most faults of words are made from a leg of the crate's own.
-        .chain([(Kind::Plain, Some(Fault::NoFault))])
-    {
-        let report = suite(kind, fault).await.run_all().await;
-        let wrong = report.unexpected();
-        let wrong: Vec<_> = wrong
-            .map(|case| (&case.id, case.verdict, &case.message))
-            .collect();
-        assert!(wrong.is_empty(), "{kind:?}, {fault:?}: {wrong:?}");
-        if kind != Kind::Remote {
-            continue;
-        }
-        for case in Suite::all_cases() {
-            let info = case.info();
-            let found = report.cases.iter().find(|found| found.id == info.id);
-            assert!(
-                !info.is_of_a_server() || found.unwrap().ran(),
-                "{}",
-                info.id
-            );
-        }
+async fn is_whole(kind: Kind, fault: Option<Fault>) {
+    let report = suite(kind, fault).await.run_all().await;
+    let wrong = report.unexpected();
+    let wrong: Vec<_> = wrong
+        .map(|case| (&case.id, case.verdict, &case.message))
+        .collect();
+    assert!(wrong.is_empty(), "{kind:?}, {fault:?}: {wrong:?}");
+    if kind != Kind::Remote {
+        return;
     }
+    for case in Suite::all_cases() {
+        let info = case.info();
+        let found = report.cases.iter().find(|found| found.id == info.id);
+        assert!(
+            !info.is_of_a_server() || found.unwrap().ran(),
+            "{}",
+            info.id
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_store_without_transactions_is_whole() {
+    is_whole(Kind::WithoutTransactions, None).await;
+}
+
+/// Most faults of words are made from a leg of the crate's own.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_leg_that_faults_of_words_are_made_from_is_whole() {
+    is_whole(Kind::Plain, Some(Fault::NoFault)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_durable_store_is_whole() {
+    is_whole(Kind::Durable, None).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_store_of_one_process_is_whole() {
+    is_whole(Kind::OneProcess, None).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_store_behind_a_server_is_whole() {
+    is_whole(Kind::Remote, None).await;
 }
 
 /// Ranks tell nothing of what is hidden, whatever more a store answers than it was asked for.

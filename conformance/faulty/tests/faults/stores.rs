@@ -28,16 +28,6 @@ pub(crate) enum Kind {
     Remote,
 }
 
-impl Kind {
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Plain,
-        Self::WithoutTransactions,
-        Self::Durable,
-        Self::OneProcess,
-        Self::Remote,
-    ];
-}
-
 /// Every case of the suite, on such a store.
 pub(crate) async fn suite(kind: Kind, fault: Option<Fault>) -> Suite {
     let (gaps, selection) = (KnownGaps::default(), Selection::default());

@@ -208,10 +208,10 @@ pub(crate) async fn finds<S: AsRef<str>>(
     same_ids("fetch", &fetched, expected)?;
     let can = collection.capabilities();
     if can.scan {
-        same_ids("scan", &scan_ids(&*collection, &filter).await?, expected)?;
+        same_ids("scan", &scan_ids(collection, &filter).await?, expected)?;
     }
     let expected = u64::try_from(expected.len()).unwrap_or(u64::MAX);
-    counted("count", &*collection, &filter, expected).await
+    counted("count", collection, &filter, expected).await
 }
 
 #[cfg(test)]

@@ -317,12 +317,12 @@ mod tests {
             panic!("nobody answers, so nothing is asked")
         }
 
-        async fn health(&self) -> Result<()> {
-            unavailable()
+        fn write_locks(&self) -> WriteLocks {
+            WriteLocks::new()
         }
 
-        fn write_locks(&self) -> WriteLocks {
-            WriteLocks::default()
+        async fn health(&self) -> Result<()> {
+            unavailable()
         }
 
         async fn close(&self) -> Result<()> {

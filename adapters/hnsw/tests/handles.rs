@@ -5,7 +5,6 @@
 mod common;
 
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::*;
@@ -197,7 +196,7 @@ async fn a_write_that_is_given_up_happened_or_never_does() {
         let given_up = {
             let bare = bare.clone();
             let selector = selector.clone();
-            tokio::spawn(async move { bare.replace(&selector, &wide).await })
+            tokio::spawn(async move { bare.replace(&selector, &wide, None).await })
         };
         for _ in 0..dice.below(4) {
             tokio::task::yield_now().await;
@@ -205,7 +204,7 @@ async fn a_write_that_is_given_up_happened_or_never_does() {
         given_up.abort();
         let _either = given_up.await;
         let narrow = [record("0", &dice.vector(2), "narrow", round)];
-        bare.replace(&selector, &narrow).await.unwrap();
+        bare.replace(&selector, &narrow, None).await.unwrap();
         for _ in 0..3 {
             let wide = field("unit").eq("wide").build().unwrap();
             let left = bare.count(&wide).await.unwrap().exact();
@@ -347,7 +346,7 @@ fn it_works_without_a_runtime_of_its_own() {
         let opened = StoreAdapter::open(&store, &name()).await.unwrap().unwrap();
         opened.upsert(&ten(&mut Dice(1))).await.unwrap();
         let leg = Leg::dense([1.0, 0.0], Filter::everything(), 3);
-        opened.search(&leg).await.unwrap().hits.len()
+        opened.search(&[leg]).await.unwrap()[0].hits.len()
     });
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let done = future.as_mut().poll(&mut context);

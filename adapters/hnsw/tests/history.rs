@@ -5,7 +5,6 @@
 mod common;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use common::*;
 use shelfward_core::filter::key as field;

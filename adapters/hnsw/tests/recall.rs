@@ -6,7 +6,6 @@
 mod common;
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
 
 use common::*;
 use shelfward_core::filter::key as field;

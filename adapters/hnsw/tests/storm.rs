@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use common::*;

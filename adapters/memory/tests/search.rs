@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 use shelfward_core::filter::key;
 use shelfward_core::{

@@ -103,7 +103,7 @@ async fn a_checkpoint_cut_off_after_any_page() {
             assert!(is_cut_off(&path));
             let store = open_with(&path, options);
             let held = store.open(&name()).await.unwrap();
-            assert_eq!(all_of(&*held).await, 1, "{end}");
+            assert_eq!(all_of(&held).await, 1, "{end}");
             store.close().await.unwrap();
         }
         assert!(!is_cut_off(&path), "{end}");
@@ -134,7 +134,7 @@ async fn a_file_that_its_log_does_not_mend_is_refused() {
     }
     write(&path, &file, Some(&log));
     let held = open(&path).open(&name()).await.unwrap();
-    assert_eq!(versions(&*held, "t", "s").await, [2]);
+    assert_eq!(versions(&held, "t", "s").await, [2]);
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn another_programs_file_and_log_are_left_as_they_are() {
     // Without that log it is as it was.
     write(&ours, &file, None);
     let held = open(&ours).open(&name()).await.unwrap();
-    assert_eq!(all_of(&*held).await, 1);
+    assert_eq!(all_of(&held).await, 1);
 }
 
 /// Whoever makes a file writes its pages while a rollback journal says that there were none.
@@ -243,7 +243,7 @@ async fn grow(folder: &Path) {
     let store = open(&path);
     let held = collection(&store).await;
     let other = Connection::open(&path).unwrap();
-    for at in usize::try_from(rows(&*held).await).unwrap() / PASSAGES.. {
+    for at in usize::try_from(rows(&held).await).unwrap() / PASSAGES.. {
         held.upsert(&big(at)).await.unwrap();
         done.write_all_at(&(at + 1).to_le_bytes(), 0).unwrap();
         other
@@ -297,7 +297,7 @@ async fn a_process_killed_within_a_checkpoint() {
         let told = done(folder.path());
         let store = open(&path);
         let held = store.open(&name()).await.unwrap();
-        let there = all_of(&*held).await;
+        let there = all_of(&held).await;
         assert!(there == told || there == told + 1, "{kill}: {there} {told}");
         store.close().await.unwrap();
     }
@@ -326,7 +326,7 @@ async fn run_out_of_room(path: &Path, told: fn(&StoreError) -> bool) -> (usize, 
         }
     };
     assert!(told(&error), "{error}");
-    let there = rows(&*held).await;
+    let there = rows(&held).await;
     assert_eq!(there, (kept * PASSAGES) as u64);
     let error = store.close().await.unwrap_err();
     assert!(
@@ -366,8 +366,8 @@ async fn on_a_full_disk(folder: &Path) {
 async fn whole_again(path: &Path, kept: usize, there: u64) {
     let store = open(path);
     let held = store.open(&name()).await.unwrap();
-    assert_eq!(rows(&*held).await, there);
-    assert_eq!(all_of(&*held).await, kept);
+    assert_eq!(rows(&held).await, there);
+    assert_eq!(all_of(&held).await, kept);
     held.upsert(&big(kept)).await.unwrap();
     store.close().await.unwrap();
     assert!(!is_cut_off(path));

@@ -207,11 +207,11 @@ async fn a_damaged_log_answers_with_the_old_whole_or_the_new_whole() {
     make(&live).await;
     let store = open(&live);
     let held = collection(&store).await;
-    let mut states = vec![everything(&*held).await.unwrap()];
+    let mut states = vec![everything(&held).await.unwrap()];
     for version in 2..6 {
         let records = source("t", "a", 30 + version, version);
         held.replace(&of_source("t", "a"), &records).await.unwrap();
-        states.push(everything(&*held).await.unwrap());
+        states.push(everything(&held).await.unwrap());
     }
     let file = std::fs::read(&live).unwrap();
     let log = std::fs::read(folder.path().join("live.db-wal")).unwrap();
@@ -230,7 +230,7 @@ async fn a_damaged_log_answers_with_the_old_whole_or_the_new_whole() {
         std::fs::write(folder.path().join(format!("{round}.db-wal")), &damaged).unwrap();
         let store = open(&path);
         let collection = store.open(&name()).await.unwrap();
-        let rows = everything(&*collection).await.unwrap();
+        let rows = everything(&collection).await.unwrap();
         let state = states.iter().position(|state| *state == rows);
         seen[state.unwrap()] += 1;
         let found = collection

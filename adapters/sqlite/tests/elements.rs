@@ -36,12 +36,12 @@ async fn an_element_that_the_record_does_not_hold_releases_nothing() {
     let store = open(&path);
     let c = collection(&store).await;
     c.upsert(&source("t", "s", 5, 0)).await.unwrap();
-    let whole = everything(&*c).await.unwrap();
+    let whole = everything(&c).await.unwrap();
     let sql = "INSERT INTO elements_1 SELECT k, 'team:intruder', n FROM elements_1 WHERE v = 'all'";
     Connection::open(&path).unwrap().execute(sql, []).unwrap();
     let filter = of_group("team:intruder");
     assert!(is_corrupt(c.scan(&filter, None, 10, Include::ALL).await));
-    assert!(is_corrupt(fetched(&*c, &filter).await));
+    assert!(is_corrupt(fetched(&c, &filter).await));
     let found = c.search(&dense(filter.clone(), 10)).await.unwrap();
     assert!(found.hits.is_empty());
 
@@ -51,7 +51,7 @@ async fn an_element_that_the_record_does_not_hold_releases_nothing() {
     assert!(is_corrupt(c.update_metadata(&selector, &patch).await));
     assert!(is_corrupt(c.replace(&selector, &[]).await));
     assert!(is_corrupt(c.delete_matching(&selector).await));
-    assert_eq!(everything(&*c).await.unwrap(), whole);
+    assert_eq!(everything(&c).await.unwrap(), whole);
 }
 
 /// One that was taken away: a record that is denied to a group by what it holds stays denied.
@@ -67,5 +67,5 @@ async fn an_element_that_is_missing_releases_nothing() {
     let filter = key("tenant").eq("t").and(key("groups").ne("team:1"));
     let filter = filter.build().unwrap();
     assert!(is_corrupt(c.scan(&filter, None, 10, Include::ALL).await));
-    assert!(is_corrupt(fetched(&*c, &filter).await));
+    assert!(is_corrupt(fetched(&c, &filter).await));
 }

@@ -56,7 +56,7 @@ async fn with_a_failing_disk() {
         };
         assert_eq!(error.persistence(), known, "{error}");
         let before = i64::try_from(version).unwrap();
-        assert_eq!(versions(&*held, "t", "s").await, [before; 5]);
+        assert_eq!(versions(&held, "t", "s").await, [before; 5]);
         if once && std::env::var_os("SHELFWARD_STOP").is_some() {
             break;
         }
@@ -97,11 +97,11 @@ async fn a_write_whose_commit_failed_does_not_come_back() {
     let path = folder.path().join("a.db");
     let store = open(&path);
     let held = store.open(&name()).await.unwrap();
-    assert_eq!(versions(&*held, "t", "s").await, [1; 5]);
+    assert_eq!(versions(&held, "t", "s").await, [1; 5]);
     store.close().await.unwrap();
     run(false);
     // Nobody knows which of the two, and it is one of them.
     let held = open(&path).open(&name()).await.unwrap();
-    let found = versions(&*held, "t", "s").await;
+    let found = versions(&held, "t", "s").await;
     assert!(found == [2; 5] || found == [9; 5], "{found:?}");
 }

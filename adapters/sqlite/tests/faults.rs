@@ -155,7 +155,7 @@ async fn a_store_that_is_read_only_serves_reads() {
     written.upsert(&source("t", "s", 5, 1)).await.unwrap();
     let reader = open_with(&path, SqliteOptions::default().with_read_only(true));
     let read = reader.open(&name()).await.unwrap();
-    assert_eq!(versions(&*read, "t", "s").await, [1; 5]);
+    assert_eq!(versions(&read, "t", "s").await, [1; 5]);
     let error = read.upsert(&source("t", "s", 1, 2)).await.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Denied), "{error}");
     let error = read.delete_all().await.unwrap_err();
@@ -164,7 +164,7 @@ async fn a_store_that_is_read_only_serves_reads() {
     assert!(matches!(error.kind(), ErrorKind::Denied), "{error}");
     // It sees what others write.
     written.upsert(&source("t", "s", 5, 2)).await.unwrap();
-    assert_eq!(versions(&*read, "t", "s").await, [2; 5]);
+    assert_eq!(versions(&read, "t", "s").await, [2; 5]);
 }
 
 #[tokio::test]
@@ -186,7 +186,7 @@ async fn a_full_store_keeps_what_it_has() {
         };
         assert!(matches!(error.kind(), ErrorKind::Full), "{error}");
         assert!(error.to_string().contains("nothing was written"), "{error}");
-        assert_eq!(rows(&*full).await, 20 * kept);
+        assert_eq!(rows(&full).await, 20 * kept);
         // Reads go on, and so do writes that make room.
         let found = full.search(&dense(of_tenant("t"), 5_000)).await.unwrap();
         assert_eq!(found.hits.len() as u64, 20 * kept);
@@ -194,13 +194,13 @@ async fn a_full_store_keeps_what_it_has() {
         let error = full.replace(&of_source("t", "s0"), &big).await.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Full), "{error}");
         if kept > 0 {
-            assert_eq!(versions(&*full, "t", "s0").await, [1; 20]);
+            assert_eq!(versions(&full, "t", "s0").await, [1; 20]);
             full.delete_matching(&of_source("t", "s0")).await.unwrap();
-            assert_eq!(rows(&*full).await, 20 * (kept - 1));
+            assert_eq!(rows(&full).await, 20 * (kept - 1));
         }
         store.close().await.unwrap();
         let again = open(&path).open(&name()).await.unwrap();
-        let there = everything(&*again).await.unwrap();
+        let there = everything(&again).await.unwrap();
         assert_eq!(there.len() as u64, 20 * kept.saturating_sub(1));
     }
 }
@@ -223,8 +223,8 @@ async fn a_writer_elsewhere_keeps_no_reader_waiting() {
     let mut slowest = Duration::ZERO;
     while !writing.is_finished() {
         let read = Instant::now();
-        assert_eq!(versions(&*held, "t", "s").await, [1; 5]);
-        assert_eq!(rows(&*held).await, 5);
+        assert_eq!(versions(&held, "t", "s").await, [1; 5]);
+        assert_eq!(rows(&held).await, 5);
         slowest = slowest.max(read.elapsed());
         reads += 1;
     }
@@ -241,12 +241,12 @@ async fn a_writer_elsewhere_keeps_no_reader_waiting() {
     // As long as others hold the file, readers are served.
     let until = Instant::now() + Duration::from_secs(6).saturating_sub(begun.elapsed());
     while Instant::now() < until {
-        assert_eq!(versions(&*held, "t", "s").await, [1; 5]);
+        assert_eq!(versions(&held, "t", "s").await, [1; 5]);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     elsewhere.execute_batch("ROLLBACK").unwrap();
     held.upsert(&source("t", "s", 5, 3)).await.unwrap();
-    assert_eq!(versions(&*held, "t", "s").await, [3; 5]);
+    assert_eq!(versions(&held, "t", "s").await, [3; 5]);
 }
 
 #[tokio::test]

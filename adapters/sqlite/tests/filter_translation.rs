@@ -13,11 +13,11 @@ use std::sync::Arc;
 use common::config;
 use proptest::prelude::*;
 use selecting::{Kinds, cases, check, largest, spec, table_of_truth};
-use shelfward_core::adapter::StoreAdapter;
-use shelfward_core::{Collection, CollectionName};
+use shelfward_core::CollectionName;
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
 use shelfward_sqlite::SqliteStore;
 
-async fn collection(kinds: &Kinds) -> Collection {
+async fn collection(kinds: &Kinds) -> Arc<dyn CollectionAdapter> {
     let store = SqliteStore::in_memory().unwrap();
     let spec = spec(CollectionName::new("c").unwrap(), kinds);
     store.create(&spec).await.unwrap();

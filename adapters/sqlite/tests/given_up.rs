@@ -80,8 +80,8 @@ async fn writes_given_up_at_any_moment_land_by_then_or_never() {
         "{landed} landed, {nothing} did not"
     );
     // Nothing is left half done: the counts, the checksums and the rows in memory agree.
-    let there = rows(&*held_open).await;
-    let found = versions(&*held_open, "t", "s").await;
+    let there = rows(&held_open).await;
+    let found = versions(&held_open, "t", "s").await;
     assert_eq!(found.len() as u64, there);
 }
 
@@ -106,12 +106,12 @@ async fn writes_that_wait_for_their_turn_are_forgotten_when_given_up() {
     }
     elsewhere.execute_batch("ROLLBACK").unwrap();
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(versions(&*held_open, "t", "s").await, [1; 3]);
+    assert_eq!(versions(&held_open, "t", "s").await, [1; 3]);
     held_open
         .replace(&selector, &source("t", "s", 3, 3))
         .await
         .unwrap();
-    assert_eq!(versions(&*held_open, "t", "s").await, [3; 3]);
+    assert_eq!(versions(&held_open, "t", "s").await, [3; 3]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,7 +132,7 @@ async fn searches_given_up_leave_the_rows_in_memory_whole() {
             let _ = tokio::time::timeout(wait, searched.search(&leg)).await;
         }
         let v = i64::try_from(round).unwrap();
-        assert_eq!(versions(&*searched, "t", "s").await, [v; 40]);
+        assert_eq!(versions(&searched, "t", "s").await, [v; 40]);
         let found = searched.search(&dense(of_tenant("t"), 100)).await.unwrap();
         assert_eq!(found.hits.len(), 40);
     }
@@ -156,12 +156,12 @@ async fn more_writes_wait_than_there_are_threads_and_reads_go_on() {
         })
         .collect();
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let read = tokio::time::timeout(Duration::from_secs(4), versions(&*held_open, "t", "s"));
+    let read = tokio::time::timeout(Duration::from_secs(4), versions(&held_open, "t", "s"));
     assert_eq!(read.await.unwrap(), [1; 3]);
     assert!(writing.iter().all(|writing| !writing.is_finished()));
     elsewhere.execute_batch("ROLLBACK").unwrap();
     for writing in writing {
         writing.await.unwrap().unwrap();
     }
-    assert_eq!(rows(&*held_open).await, 703);
+    assert_eq!(rows(&held_open).await, 703);
 }

@@ -42,7 +42,7 @@ async fn two_stores_on_one_file_see_each_others_writes_at_once() {
             .await
             .unwrap();
         let v = i64::try_from(version).unwrap();
-        assert_eq!(versions(&*b, "t", "s").await, [v; 5]);
+        assert_eq!(versions(&b, "t", "s").await, [v; 5]);
         let words = format!("v{version}");
         let found = b
             .search(&lexical(&words, tenant.clone(), 10))
@@ -93,7 +93,7 @@ async fn what_was_written_is_there_when_the_file_is_opened_again() {
         let store = open(&path);
         let collection = collection(&store).await;
         collection.upsert(&source("t", "s", 50, 1)).await.unwrap();
-        let held = everything(&*collection).await.unwrap();
+        let held = everything(&collection).await.unwrap();
         store.close().await.unwrap();
         held
     };
@@ -103,7 +103,7 @@ async fn what_was_written_is_there_when_the_file_is_opened_again() {
     let store = open(&path);
     let collection = store.open(&name()).await.unwrap();
     assert_eq!(*collection.spec(), spec());
-    assert_eq!(everything(&*collection).await.unwrap(), written);
+    assert_eq!(everything(&collection).await.unwrap(), written);
     let found = collection
         .search(&dense(of_tenant("t"), 100))
         .await
@@ -128,7 +128,7 @@ async fn a_handle_of_a_dropped_collection_reads_and_writes_nothing_of_the_new_on
         &old.count(&Filter::everything()).await.unwrap_err()
     ));
     assert!(is_stale(&old.search(&leg).await.unwrap_err()));
-    assert_eq!(rows(&*new).await, 0);
+    assert_eq!(rows(&new).await, 0);
     // The same store opens the new one.
     let again = store.open(&name()).await.unwrap();
     assert_eq!(again.search(&leg).await.unwrap().hits.len(), 0);
@@ -169,7 +169,7 @@ async fn fields_are_added_when_what_is_stored_keeps_to_them() {
     assert!(matches!(error.kind(), ErrorKind::Metadata(_)), "{error}");
     let still = store.open(&name()).await.unwrap();
     assert!(still.spec().fields.is_empty());
-    assert_eq!(rows(&*still).await, 1);
+    assert_eq!(rows(&still).await, 1);
 
     let held = Metadata::new().with("year", 2000_i64).unwrap();
     let held = held.with("tags", ["x", "y"]).unwrap();
@@ -238,7 +238,8 @@ async fn values_come_back_as_they_were_given() {
     sqlite.create(collection.spec()).await.unwrap();
     let bare = sqlite.open(&name()).await.unwrap().unwrap();
     bare.upsert(&[given]).await.unwrap();
-    let held = everything(&*bare).await.unwrap();
+    let checked = Store::new(sqlite).open(&name()).await.unwrap();
+    let held = everything(&checked).await.unwrap();
     let held = &held[0].metadata;
     assert_eq!(**held, metadata);
     for (key, value) in metadata.iter() {
@@ -260,44 +261,46 @@ async fn a_replace_that_expects_something_else_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("expected.db");
     let sqlite = SqliteStore::open(&path, SqliteOptions::default()).unwrap();
-    sqlite.create(&spec()).await.unwrap();
-    let bare = sqlite.open(&name()).await.unwrap().unwrap();
+    let held = Store::new(sqlite).ensure(&spec()).await.unwrap();
     let selector = of_source("t", "s");
     let (old, new) = (source("t", "s", 3, 1), source("t", "s", 2, 2));
     let first = old[0].key.clone();
     let absent = Precondition::new(first.clone(), None);
     let as_old = Precondition::new(first.clone(), Some(old[0].metadata.clone()));
     assert!(
-        bare.replace_if(&selector, &old, &as_old)
+        held.compare_and_replace(&selector, &old, &as_old)
             .await
             .unwrap()
             .is_none()
     );
-    assert_eq!(rows(&*bare).await, 0);
-    let replaced = bare
-        .replace_if(&selector, &old, &absent)
+    assert_eq!(rows(&held).await, 0);
+    let replaced = held
+        .compare_and_replace(&selector, &old, &absent)
         .await
         .unwrap()
         .unwrap();
     assert_eq!((replaced.removed.exact(), replaced.written), (Some(0), 3));
     assert!(
-        bare.replace_if(&selector, &new, &absent)
+        held.compare_and_replace(&selector, &new, &absent)
             .await
             .unwrap()
             .is_none()
     );
-    assert_eq!(versions(&*bare, "t", "s").await, [1; 3]);
+    assert_eq!(versions(&held, "t", "s").await, [1; 3]);
     // Looked for within the selector: under another one it is absent.
     let elsewhere = of_source("t", "other");
-    let moved = bare.replace_if(&elsewhere, &[], &as_old).await.unwrap();
+    let moved = held
+        .compare_and_replace(&elsewhere, &[], &as_old)
+        .await
+        .unwrap();
     assert!(moved.is_none());
-    let replaced = bare
-        .replace_if(&selector, &new, &as_old)
+    let replaced = held
+        .compare_and_replace(&selector, &new, &as_old)
         .await
         .unwrap()
         .unwrap();
     assert_eq!((replaced.removed.exact(), replaced.written), (Some(3), 2));
-    assert_eq!(versions(&*bare, "t", "s").await, [2; 2]);
+    assert_eq!(versions(&held, "t", "s").await, [2; 2]);
 }
 
 #[tokio::test]
@@ -352,9 +355,9 @@ async fn fields_are_added_to_a_collection_without_rows() {
     let store = open(&path);
     let again = store.open(&name()).await.unwrap();
     assert_eq!(*again.spec(), wider);
-    assert_eq!(rows(&*again).await, 3);
+    assert_eq!(rows(&again).await, 3);
     let beside = store.open(&beside.spec().name).await.unwrap();
-    assert_eq!(rows(&*beside).await, 1);
+    assert_eq!(rows(&beside).await, 1);
 }
 
 #[tokio::test]

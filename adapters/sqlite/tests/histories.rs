@@ -50,7 +50,7 @@ async fn answers(collection: &Collection) -> Vec<LegResult> {
 async fn anew(path: &Path) -> Vec<LegResult> {
     let store = open_with(path, quick());
     let collection = store.open(&name()).await.unwrap();
-    answers(&*collection).await
+    answers(&collection).await
 }
 
 #[tokio::test]
@@ -98,7 +98,7 @@ async fn kept_in_step_is_as_read_anew() {
         if lot.below(2) == 0 {
             let expected = anew(&path).await;
             for handle in &handles {
-                assert_eq!(answers(&**handle).await, expected, "step {step}");
+                assert_eq!(answers(handle).await, expected, "step {step}");
             }
             let all = Filter::everything();
             let rows = handles[0].scan(&all, None, 1_000, Include::ALL);

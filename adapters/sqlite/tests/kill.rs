@@ -41,7 +41,7 @@ fn child() {
     runtime.block_on(async {
         let store = open(&folder.join("killed.db"));
         let collection = collection(&store).await;
-        let found = versions(&*collection, "t", "s").await;
+        let found = versions(&collection, "t", "s").await;
         let mut version = usize::try_from(found.first().copied().unwrap_or(0)).unwrap();
         loop {
             version += 1;
@@ -97,19 +97,19 @@ async fn a_process_killed_at_any_moment() {
             continue;
         }
         let collection = store.open(&name()).await.unwrap();
-        let found = versions(&*collection, "t", "s").await;
+        let found = versions(&collection, "t", "s").await;
         let version = usize::try_from(found.first().copied().unwrap_or(0)).unwrap();
         let whole = if version == 0 { 0 } else { passages(version) };
         let expected = vec![i64::try_from(version).unwrap(); whole];
         assert_eq!(found, expected, "kill {kill}");
-        assert_eq!(rows(&*collection).await, whole as u64, "kill {kill}");
+        assert_eq!(rows(&collection).await, whole as u64, "kill {kill}");
         let words = format!("v{version}");
         let worded = collection
             .search(&lexical(&words, of_tenant("t"), 100))
             .await
             .unwrap();
         assert_eq!(worded.hits.len(), whole, "kill {kill}");
-        assert_eq!(everything(&*collection).await.unwrap().len(), whole);
+        assert_eq!(everything(&collection).await.unwrap().len(), whole);
         // A write that returned is not lost, and the one that never returned may be there.
         let told = done(folder.path()).max(last);
         assert!(

@@ -51,7 +51,7 @@ async fn with_a_low_limit() {
     is_told(&fresh.list().await.unwrap_err());
     // What is open serves on.
     held.upsert(&source("t", "more", 5, 1)).await.unwrap();
-    assert_eq!(rows(&*held).await, 10);
+    assert_eq!(rows(&held).await, 10);
 
     drop(files);
     assert!(fresh.list().await.unwrap().is_empty());

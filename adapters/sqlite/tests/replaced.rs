@@ -78,8 +78,8 @@ async fn every_call_on_a_file_that_was_replaced_is_refused() {
     }
     let store = open(&path);
     let held = store.open(&name()).await.unwrap();
-    assert_eq!(versions(&*held, "t", "old").await, [7; 3]);
-    assert_eq!(rows(&*held).await, 3);
+    assert_eq!(versions(&held, "t", "old").await, [7; 3]);
+    assert_eq!(rows(&held).await, 3);
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn a_file_that_was_taken_away_takes_no_writes_until_it_is_back() {
     let error = held.upsert(&source("t", "s", 5, 2)).await.unwrap_err();
     assert!(is_replaced(&error, &path), "{error}");
     std::fs::rename(&aside, &path).unwrap();
-    assert_eq!(versions(&*held, "t", "s").await, [1; 5]);
+    assert_eq!(versions(&held, "t", "s").await, [1; 5]);
     held.upsert(&source("t", "s", 5, 3)).await.unwrap();
-    assert_eq!(versions(&*held, "t", "s").await, [3; 5]);
+    assert_eq!(versions(&held, "t", "s").await, [3; 5]);
 }

@@ -52,7 +52,7 @@ async fn a_backup_brought_back_is_what_is_searched() {
     let all = dense(of_tenant("t"), 10);
     assert_eq!(c.search(&all).await.unwrap().hits.len(), 4);
     restore(&path, &backup);
-    assert_eq!(rows(&*c).await, 2);
+    assert_eq!(rows(&c).await, 2);
     c.upsert(&source("t", "new", 3, 0)).await.unwrap();
     let mut found = ids(&c.search(&all).await.unwrap());
     found.sort();

@@ -78,7 +78,7 @@ async fn no_error_shows_a_path_or_a_text() {
         let answers = [
             c.search(&dense(of_tenant("t"), 3)).await.map(drop),
             c.count(&of_tenant("t")).await.map(drop),
-            everything(&*c).await.map(drop),
+            everything(&c).await.map(drop),
             c.upsert(&source("t", "sesame", 3, 1)).await,
             store.open(&name()).await.map(drop),
             store.list().await.map(drop),

@@ -98,7 +98,7 @@ async fn as_another_user() {
         "closed" => {
             let store = open_with(&path, read_only());
             let held = store.open(&name()).await.unwrap();
-            assert_eq!(versions(&*held, "t", "s").await, [1; 5]);
+            assert_eq!(versions(&held, "t", "s").await, [1; 5]);
             let error = held.upsert(&source("t", "s", 1, 2)).await.unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Denied), "{error}");
             drop(refused(&path, SqliteOptions::default(), "read_only"));
@@ -113,7 +113,7 @@ async fn as_another_user() {
             // Another process has it open, and what it wrote is seen.
             let store = open_with(&path, read_only());
             let held = store.open(&name()).await.unwrap();
-            assert_eq!(versions(&*held, "t", "s").await, [2; 5]);
+            assert_eq!(versions(&held, "t", "s").await, [2; 5]);
         }
         "written" => {
             let store = open_with(&path, read_only());
@@ -179,7 +179,7 @@ async fn a_log_that_nobody_brings_into_the_file_is_not_left_out() {
     without_the_right(copy.path(), "log");
     let again = open(&copy.path().join("a.db"));
     let held = again.open(&name()).await.unwrap();
-    assert_eq!(versions(&*held, "t", "s").await, [2; 5]);
+    assert_eq!(versions(&held, "t", "s").await, [2; 5]);
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ async fn expect_rows(collection: &Collection, expected: &[&str]) -> Checked {
         expected,
     )?;
     let expected = u64::try_from(expected.len()).unwrap_or(u64::MAX);
-    rows("how many are there", &*collection, expected).await
+    rows("how many are there", collection, expected).await
 }
 
 async fn insert(context: Context) -> Checked {

@@ -47,7 +47,7 @@ fn a_replace_with_a_precondition_changes_nothing_where_it_is_not_met() {
         .unwrap();
     let (red, blue) = (record("red"), record("blue"));
     collection
-        .upsert(&[red.clone()])
+        .upsert(std::slice::from_ref(&red))
         .now_or_never()
         .unwrap()
         .unwrap();

@@ -87,7 +87,7 @@ async fn readers_see_one_state_and_no_write_is_lost() {
                 let mut all = BTreeSet::new();
                 while !over.load(Ordering::SeqCst) {
                     let least = written.load(Ordering::SeqCst);
-                    let (versions, count) = seen(&*collection, "bulk").await;
+                    let (versions, count) = seen(&collection, "bulk").await;
                     let version = *versions.first().unwrap();
                     assert_eq!(versions.len(), 1, "a mix of {versions:?}");
                     assert!(u64::try_from(version).unwrap() >= least);
@@ -139,7 +139,7 @@ async fn readers_see_one_state_and_no_write_is_lost() {
             ("other", 2, MANY - 2),
             ("small", 3, 40),
         ] {
-            assert_eq!(seen(&*collection, kind).await, ([version].into(), count));
+            assert_eq!(seen(&collection, kind).await, ([version].into(), count));
         }
         let all = collection.count(&Filter::everything()).await.unwrap();
         let expected = 2 * MANY + 40 - 2 - rounds;
@@ -167,7 +167,7 @@ async fn one_that_is_given_up_happens_whole_or_not_at_all() {
                     }
                 }
             }
-            let (versions, count) = seen(&*collection, "bulk").await;
+            let (versions, count) = seen(&collection, "bulk").await;
             assert!(versions == [version].into() || versions == [version + 2].into());
             version = *versions.first().unwrap();
             assert_eq!(count, MANY - usize::try_from(version).unwrap());
@@ -176,7 +176,7 @@ async fn one_that_is_given_up_happens_whole_or_not_at_all() {
                 .upsert(&[record("small", 0, version)])
                 .await
                 .unwrap();
-            assert_eq!(seen(&*collection, "bulk").await, ([version].into(), count));
+            assert_eq!(seen(&collection, "bulk").await, ([version].into(), count));
         }
     })
     .await;

@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use shelfward::filter::{FilterBuilder, key as field, not};
 use shelfward::{
@@ -345,7 +344,7 @@ async fn history(seed: u64) {
         let mut answers = Vec::new();
         for (_, collection) in &stores {
             lot = before.clone();
-            answers.push(write(&**collection, kind, &mut lot).await);
+            answers.push(write(collection, kind, &mut lot).await);
         }
         same(
             &format!("seed {seed}, step {step}, a write of kind {kind}"),
@@ -372,7 +371,7 @@ async fn history(seed: u64) {
             let mut answers = Vec::new();
             for (_, collection) in &stores {
                 lot = before.clone();
-                answers.push(read(&**collection, &mut lot).await);
+                answers.push(read(collection, &mut lot).await);
             }
             same(&format!("seed {seed}, step {step}, reads"), &answers);
         }

@@ -6,8 +6,6 @@
     reason = "each test uses a part of it, and none is a library"
 )]
 
-use std::sync::Arc;
-
 use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::{
     Collection, CollectionName, CollectionSpec, Field, FieldKind, Filter, Key, Leg, Metadata,

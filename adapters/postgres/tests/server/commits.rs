@@ -166,7 +166,7 @@ async fn replaced_though_cut(ground: &Ground, cut: u8) {
         .await;
     assert_eq!(replaced.unwrap().removed.exact(), Some(3));
     assert_eq!(between.mode.load(Ordering::SeqCst), PASS, "it was cut");
-    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![2], 5));
+    assert_eq!(versions(&collection, &of_tenant("t")).await, (vec![2], 5));
 }
 
 async fn cut_for_good_it_is_not_known(ground: Ground) {
@@ -186,7 +186,7 @@ async fn cut_for_good_it_is_not_known(ground: Ground) {
     );
     // It did; and the same handle goes on when the server is back.
     between.next(PASS);
-    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![2], 5));
+    assert_eq!(versions(&collection, &of_tenant("t")).await, (vec![2], 5));
 }
 
 async fn silent_at_the_commit_it_is_ended_and_done_again(ground: Ground) {
@@ -200,7 +200,7 @@ async fn silent_at_the_commit_it_is_ended_and_done_again(ground: Ground) {
         .unwrap_err();
     // Its transaction was ended, so that it cannot come later, and its locks are free.
     assert_eq!(undone.persistence(), Persistence::Temporary, "{undone}");
-    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
+    assert_eq!(versions(&collection, &of_tenant("t")).await, (vec![1], 3));
     let replaced = collection
         .replace(&of_source("t", "a"), &source("t", "a", 4, 3))
         .await;
@@ -244,9 +244,9 @@ async fn given_up_at_any_stage_nothing_comes_behind_a_narrowing(ground: Ground) 
         let going = async { held.goes.notify_one() };
         let (narrowed, ()) = tokio::join!(narrowing, going);
         assert_eq!(narrowed.unwrap().exact(), Some(3));
-        assert_eq!(versions(&*other, &of_tenant("t")).await, (vec![number], 3));
+        assert_eq!(versions(&other, &of_tenant("t")).await, (vec![number], 3));
         while ground.number(&open).await > 0 {}
-        assert_eq!(versions(&*other, &of_tenant("t")).await, (vec![number], 3));
+        assert_eq!(versions(&other, &of_tenant("t")).await, (vec![number], 3));
         stages += 1;
     }
     assert!(stages > 4, "{stages} messages");

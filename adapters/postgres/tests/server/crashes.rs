@@ -114,7 +114,7 @@ async fn what_is_told_is_true_however_often_it_crashes(_: Ground) {
         };
         let first = source("t", &of.name, 4, 0);
         collection.upsert(&first).await.unwrap();
-        of.look(&*collection).await;
+        of.look(&collection).await;
         let of = Arc::new(RwLock::new(of));
         sources.push(of.clone());
         let (collection, stop, written) = (collection.clone(), stop.clone(), written.clone());
@@ -122,7 +122,7 @@ async fn what_is_told_is_true_however_often_it_crashes(_: Ground) {
             let mut number = 0;
             while !stop.load(Ordering::SeqCst) {
                 number += 1;
-                let done = of.write().await.write(&*collection, number).await;
+                let done = of.write().await.write(&collection, number).await;
                 written.send_modify(|count| *count += usize::from(done));
             }
         }));
@@ -136,7 +136,7 @@ async fn what_is_told_is_true_however_often_it_crashes(_: Ground) {
                        ORDER BY random() LIMIT 1";
         kill(number(&url, backend).await);
         for of in &sources {
-            of.write().await.look(&*collection).await;
+            of.write().await.look(&collection).await;
         }
     }
     stop.store(true, Ordering::SeqCst);
@@ -144,7 +144,7 @@ async fn what_is_told_is_true_however_often_it_crashes(_: Ground) {
         writer.await.unwrap();
     }
     for of in &sources {
-        of.write().await.look(&*collection).await;
+        of.write().await.look(&collection).await;
     }
     store.close().await.unwrap();
     tokio::task::spawn_blocking(move || drop(server))
@@ -181,7 +181,7 @@ async fn a_number_that_another_writer_took_tells_nothing(_: Ground) {
         let its = number(&url, next).await;
         between.next(LOST);
         let writing = async {
-            of.write(&*collection, 3 * attempt + 1).await;
+            of.write(&collection, 3 * attempt + 1).await;
         };
         let crashing = async {
             between.is_cut().await;
@@ -195,7 +195,7 @@ async fn a_number_that_another_writer_took_tells_nothing(_: Ground) {
             between.next(PASS);
         };
         tokio::join!(writing, crashing);
-        of.look(&*collection).await;
+        of.look(&collection).await;
         if taken {
             break;
         }

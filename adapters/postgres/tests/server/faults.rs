@@ -116,7 +116,7 @@ async fn a_writer_that_fell_silent_lets_go(ground: Ground) {
         assert!(tries < 30, "its locks are held for good");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    assert_eq!(versions(&*other, &of_tenant("t")).await, (vec![3], 3));
+    assert_eq!(versions(&other, &of_tenant("t")).await, (vec![3], 3));
 }
 
 async fn making_a_collection_over_a_silent_network_ends(ground: Ground) {
@@ -154,7 +154,7 @@ async fn what_was_given_up_holds_no_connection(ground: Ground) {
     let found = collection.search(&dense(of_tenant("t"), 2)).await.unwrap();
     assert_eq!(found.hits.len(), 2);
     other.close().await.unwrap();
-    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
+    assert_eq!(versions(&collection, &of_tenant("t")).await, (vec![1], 3));
 }
 
 async fn a_search_dropped_outside_its_runtime(ground: Ground) {
@@ -324,12 +324,12 @@ async fn a_statement_that_takes_too_long(ground: Ground) {
     );
     let_go(holder).await;
     // On the same connection, which is as good as before.
-    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
+    assert_eq!(versions(&collection, &of_tenant("t")).await, (vec![1], 3));
     collection
         .replace(&of_source("t", "a"), &source("t", "a", 9, 2))
         .await
         .unwrap();
-    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![2], 9));
+    assert_eq!(versions(&collection, &of_tenant("t")).await, (vec![2], 9));
 }
 
 async fn every_connection_in_use(ground: Ground) {
@@ -466,7 +466,7 @@ async fn connections_cut_under_load(ground: Ground) {
     // What was said to be undone was undone.
     let last = i64::try_from(landed).unwrap();
     assert_eq!(
-        versions(&*collection, &of_tenant("t")).await,
+        versions(&collection, &of_tenant("t")).await,
         (vec![last], 8)
     );
 }
@@ -483,7 +483,7 @@ async fn two_that_index_one_source(ground: Ground) {
                     .replace(&of_source("t", "a"), &records)
                     .await
                     .unwrap();
-                let (versions, _) = versions(&*collection, &of_tenant("t")).await;
+                let (versions, _) = versions(&collection, &of_tenant("t")).await;
                 assert_eq!(versions.len(), 1, "one of them, whole");
             }
         }));
@@ -508,9 +508,9 @@ async fn a_write_given_up_never_happens(ground: Ground) {
     }
     let_go(holder).await;
     // Waits for what is left of them: there is one connection.
-    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
+    assert_eq!(versions(&collection, &of_tenant("t")).await, (vec![1], 3));
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![1], 3));
+    assert_eq!(versions(&collection, &of_tenant("t")).await, (vec![1], 3));
     let locks = format!(
         "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
          WHERE l.locktype = 'advisory' AND a.application_name = '{}'",
@@ -521,7 +521,7 @@ async fn a_write_given_up_never_happens(ground: Ground) {
         .replace(&of_source("t", "a"), &source("t", "a", 4, 3))
         .await
         .unwrap();
-    assert_eq!(versions(&*collection, &of_tenant("t")).await, (vec![3], 4));
+    assert_eq!(versions(&collection, &of_tenant("t")).await, (vec![3], 4));
 }
 
 async fn a_search_given_up_leaves_its_connection(ground: Ground) {

@@ -27,7 +27,7 @@ async fn at_random(ground: Ground) {
     for case in 0..CASES {
         let (kinds, documents, filters) = cases().new_tree(&mut runner).unwrap().current();
         let collection = store.ensure(&spec(name("c"), &kinds)).await.unwrap();
-        check(&*bare(&ground, &*collection).await, &documents, &filters).await;
+        check(&*bare(&ground, &collection).await, &documents, &filters).await;
         assert!(store.drop_collection(&name("c")).await.unwrap(), "{case}");
     }
 }
@@ -36,13 +36,13 @@ async fn as_large_as_they_may_be(ground: Ground) {
     let store = ground.store().await;
     let (kinds, documents, filters) = largest();
     let collection = store.ensure(&spec(name("c"), &kinds)).await.unwrap();
-    check(&*bare(&ground, &*collection).await, &documents, &filters).await;
+    check(&*bare(&ground, &collection).await, &documents, &filters).await;
 }
 
 async fn by_a_table(ground: Ground) {
     let store = ground.store().await;
     let collection = store.ensure(&spec(name("c"), &[None; 4])).await.unwrap();
-    table_of_truth(&*bare(&ground, &*collection).await).await;
+    table_of_truth(&*bare(&ground, &collection).await).await;
 }
 
 /// Each member of each row compared with each of 9,000 groups would take longer than it may.
@@ -73,8 +73,8 @@ async fn many_groups_over_many_rows(ground: Ground) {
 /// The adapter's own handle, without what the checked one does before it.
 async fn bare(
     ground: &Ground,
-    collection: &dyn shelfward_core::Collection,
-) -> std::sync::Arc<dyn shelfward_core::Collection> {
+    collection: &shelfward_core::Collection,
+) -> std::sync::Arc<dyn shelfward_core::adapter::CollectionAdapter> {
     use shelfward_core::adapter::StoreAdapter as _;
     let adapter = ground.adapter("").await;
     adapter

@@ -166,7 +166,7 @@ async fn killed_under_load_it_answers_rightly_and_comes_back(_: Ground) {
     }
     let written = writer.await.unwrap();
     assert!(written.failed > 0, "no write met the kill");
-    let (there, passages) = versions(&*collection, &of_tenant("t")).await;
+    let (there, passages) = versions(&collection, &of_tenant("t")).await;
     let possible = |version: usize| version == written.landed || written.unknown.contains(&version);
     assert_eq!((there.len(), passages), (1, 8));
     assert!(

@@ -27,12 +27,12 @@ async fn a_large_source_is_not_ended_by_the_time_of_a_statement(ground: Ground) 
         collection.count(&of_tenant("t")).await.unwrap().exact(),
         of(passages + 3)
     );
-    let (there, _) = versions(&*collection, selector.filter()).await;
+    let (there, _) = versions(&collection, selector.filter()).await;
     assert_eq!(there, [9]);
     let removed = collection.delete_matching(&selector).await.unwrap();
     assert_eq!(removed.exact(), of(passages));
     assert_eq!(
-        versions(&*collection, &Filter::everything()).await,
+        versions(&collection, &Filter::everything()).await,
         (vec![7], 3)
     );
     assert_eq!(collection.delete_all().await.unwrap().exact(), Some(3));

@@ -230,7 +230,7 @@ async fn a_read_without_a_scope_is_refused(ground: Ground) {
         r#"{"aclGroups":{"$in":["all"]}}"#,
     ] {
         refuse(
-            &*collection,
+            &collection,
             &Filter::from_json(filter).unwrap(),
             "names one tenant",
         )
@@ -244,10 +244,10 @@ async fn a_read_without_a_scope_is_refused(ground: Ground) {
     let url = by_role(&ground, "");
     let hidden = Store::new(shelfward_postgres::connect(&url).await.unwrap());
     let hidden = hidden.open(&name("c")).await.unwrap();
-    refuse(&*hidden, &scope, "row_level_security=true").await;
+    refuse(&hidden, &scope, "row_level_security=true").await;
     let bypassing = ground.store_with("row_level_security=true").await;
     let bypassing = bypassing.open(&name("c")).await.unwrap();
-    refuse(&*bypassing, &scope, "no policy applies").await;
+    refuse(&bypassing, &scope, "no policy applies").await;
     // Nor does such a role write: it would not see what it replaces.
     let rights = format!(
         "GRANT INSERT, UPDATE, DELETE ON {}.shelfward_c TO {}",

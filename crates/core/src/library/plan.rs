@@ -11,25 +11,22 @@ use crate::filter::{Filter, FilterError, FilterProblem, Op};
 use crate::metadata::Scalar;
 use crate::scope::Scope;
 
-/// What a search comes to.
-pub(super) enum Plan {
-    /// Nothing can be found; nobody is asked.
-    Nothing,
-    Search {
-        filter: Filter,
-        check: ReadCheck,
-    },
+/// What the store is asked for, and what every hit must pass.
+pub(super) struct Plan {
+    pub(super) filter: Filter,
+    pub(super) check: ReadCheck,
 }
 
+/// Plans a search; `None` where nothing can be found, and nobody is asked.
 pub(super) fn plan(
     scope: &Scope,
     request: &SearchRequest,
     ceilings: &Ceilings,
-) -> Result<Plan, LibraryError> {
+) -> Result<Option<Plan>, LibraryError> {
     check_request(request, ceilings)?;
     let branches = branches(request);
     if request.top_k == 0 || branches.is_empty() {
-        return Ok(Plan::Nothing);
+        return Ok(None);
     }
     let mut conditions = scope_conditions(scope);
     let narrowed = branches
@@ -42,10 +39,10 @@ pub(super) fn plan(
     }
     conditions.extend(request.filter.clone());
     let check = ReadCheck::new(scope, branches, request.filter.clone());
-    Ok(Plan::Search {
+    Ok(Some(Plan {
         filter: Filter::and(conditions),
         check,
-    })
+    }))
 }
 
 fn check_request(request: &SearchRequest, ceilings: &Ceilings) -> Result<(), LibraryError> {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::answer::{FoundPassage, Legs};
 use super::own::passage_key;
-use super::plan::{Plan, plan};
+use super::plan::plan;
 use super::{LibraryError, LibraryIndex, SearchRequest};
 use crate::collection::Verdict;
 use crate::names::{NameError, SourceId};
@@ -94,13 +94,12 @@ impl LibraryIndex {
         request: &SearchRequest,
         ids: &[PassageId],
     ) -> Result<Vec<Option<FoundPassage>>, LibraryError> {
-        let Plan::Search { filter, check } = plan(scope, request, self.collection.ceilings())?
-        else {
+        let Some(plan) = plan(scope, request, self.collection.ceilings())? else {
             return Ok(vec![None; ids.len()]);
         };
         let key = |id: &PassageId| passage_key(scope.tenant(), &id.source, id.index as usize);
         let keys: Vec<_> = ids.iter().map(key).collect();
-        let filter = self.collection.plan_filter(&filter)?;
+        let filter = self.collection.plan_filter(&plan.filter)?;
         let records = self
             .collection
             .fetch_planned(&keys, &filter, Include::TEXT)
@@ -110,7 +109,7 @@ impl LibraryIndex {
             .map(|record| {
                 let record = record?;
                 let hit = Hit::new(record.key, 0.0, record.text, record.metadata);
-                let keeps = check.verdict(&hit) == Verdict::Keep;
+                let keeps = plan.check.verdict(&hit) == Verdict::Keep;
                 keeps.then(|| FoundPassage::new(&hit, 0.0, Legs::default()))
             })
             .collect();

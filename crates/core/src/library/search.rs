@@ -44,7 +44,7 @@ impl LibraryIndex {
         request: &SearchRequest,
     ) -> Result<SearchAnswer, LibraryError> {
         let (legs, answer) = match plan(scope, request, self.collection.ceilings())? {
-            Plan::Nothing => {
+            None => {
                 let answer = SearchAnswer {
                     passages: Vec::new(),
                     complete: true,
@@ -52,7 +52,7 @@ impl LibraryIndex {
                 };
                 (Vec::new(), answer)
             }
-            Plan::Search { filter, check } => {
+            Some(Plan { filter, check }) => {
                 let legs = self.run(request, &filter, &check).await?;
                 let answer = self.answer(request, &legs);
                 (legs, answer)

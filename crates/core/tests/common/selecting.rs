@@ -4,10 +4,11 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::filter::{all_of, any_of, key, not};
 use shelfward_core::{
-    Collection, CollectionName, CollectionSpec, Field, FieldKind, Filter, Include, Key, List,
-    Metadata, MetadataKey, Metric, Record, Scalar, Text, Value,
+    CollectionName, CollectionSpec, Field, FieldKind, Filter, Include, Key, List, Metadata,
+    MetadataKey, Metric, Record, Scalar, Text, Value,
 };
 
 use crate::common::{self, KEYS, filters, integers, numbers, scalars, texts, values};
@@ -34,7 +35,11 @@ fn record(n: usize, metadata: &Metadata) -> Record {
 }
 
 /// Those of the documents that a filter selects: by a scan, by a count and by key.
-async fn selected(collection: &Collection, filter: &Filter, documents: usize) -> Vec<usize> {
+async fn selected(
+    collection: &dyn CollectionAdapter,
+    filter: &Filter,
+    documents: usize,
+) -> Vec<usize> {
     let page = collection
         .scan(filter, None, documents + 1, Include::METADATA)
         .await
@@ -61,7 +66,11 @@ async fn selected(collection: &Collection, filter: &Filter, documents: usize) ->
 }
 
 /// Writes the documents, and compares what each filter selects of them with what it matches.
-pub(crate) async fn check(collection: &Collection, documents: &[Metadata], filters: &[Filter]) {
+pub(crate) async fn check(
+    collection: &dyn CollectionAdapter,
+    documents: &[Metadata],
+    filters: &[Filter],
+) {
     let records: Vec<_> = (documents.iter().enumerate())
         .map(|(n, metadata)| record(n, metadata))
         .collect();
@@ -160,7 +169,7 @@ pub(crate) fn cases() -> BoxedStrategy<(Kinds, Vec<Metadata>, Vec<Filter>)> {
 }
 
 /// A table of truth, on a collection that declares nothing.
-pub(crate) async fn table_of_truth(collection: &Collection) {
+pub(crate) async fn table_of_truth(collection: &dyn CollectionAdapter) {
     // Field, operator and operand; then what of it holds for 1, 2.5, "x", ["x","y"], [], true and
     // a missing field.
     let held = [

@@ -41,6 +41,16 @@ pub(crate) async fn file(index: &LibraryIndex, tenant: &str, source: IndexSource
     Ok(())
 }
 
+/// Files a source of `org1` whose passages are these texts.
+pub(crate) async fn file_texts<'a>(
+    index: &LibraryIndex,
+    id: &str,
+    groups: impl IntoIterator<Item = &'a str>,
+    texts: &[&str],
+) -> Checked {
+    file(index, "org1", source(id, groups, texts)?).await
+}
+
 pub(crate) async fn ask<'a>(
     index: &LibraryIndex,
     tenant: &str,

@@ -220,7 +220,11 @@ async fn the_same_faults_at_the_store_itself_answer_what_the_table_says() {
             "{fault:?}"
         );
         assert_eq!(
-            rows(&Store::new(memory).open_unscoped(&name).await.unwrap(), "s1").await,
+            rows(
+                &Store::new(memory).open_unscoped(&name).await.unwrap(),
+                "s1"
+            )
+            .await,
             left,
             "{fault:?}"
         );

@@ -10,9 +10,11 @@ use shelfward_core::{
 };
 
 use crate::case::Case;
-use crate::check::{NOT_FULL, counts_deleted, counts_updated, full, holds, same_ids, same_order};
+use crate::check::{
+    NONE, NOT_FULL, counts_deleted, counts_updated, full, holds, same_ids, same_order,
+};
 use crate::context::Context;
-use crate::library::{ask, embedder, file, ids, open, source, visible};
+use crate::library::{ask, embedder, file, file_texts, ids, open, source, visible};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -105,12 +107,7 @@ async fn search(context: Context) -> Checked {
 
 async fn replace_whole(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(
-        &index,
-        "org1",
-        source("s1", ["g"], &["alpha", "beta", "gamma"])?,
-    )
-    .await?;
+    file_texts(&index, "s1", ["g"], &["alpha", "beta", "gamma"]).await?;
     same_ids(
         "three",
         &visible(&index, ["g"]).await?,
@@ -129,7 +126,7 @@ async fn replace_whole(context: Context) -> Checked {
 
 async fn tenants(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["ours"])?).await?;
+    file_texts(&index, "s1", ["g"], &["ours"]).await?;
     file(&index, "org2", source("s2", ["g"], &["theirs"])?).await?;
     same_ids("org1", &visible(&index, ["g"]).await?, &["s1#0"])?;
     let theirs = ask(
@@ -144,20 +141,15 @@ async fn tenants(context: Context) -> Checked {
     same_ids(
         "a tenant whose name another begins with",
         &ids(&nobody),
-        &[] as &[&str],
+        NONE,
     )
 }
 
 async fn groups(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["acct:ann"], &["for ann"])?).await?;
-    file(
-        &index,
-        "org1",
-        source("s2", ["acct:ann", "acct:bob"], &["for both"])?,
-    )
-    .await?;
-    file(&index, "org1", source("s3", ["acct:anna"], &["for anna"])?).await?;
+    file_texts(&index, "s1", ["acct:ann"], &["for ann"]).await?;
+    file_texts(&index, "s2", ["acct:ann", "acct:bob"], &["for both"]).await?;
+    file_texts(&index, "s3", ["acct:anna"], &["for anna"]).await?;
     same_ids(
         "ann",
         &visible(&index, ["acct:ann", "other"]).await?,
@@ -165,21 +157,12 @@ async fn groups(context: Context) -> Checked {
     )?;
     same_ids("bob", &visible(&index, ["acct:bob"]).await?, &["s2#0"])?;
     same_ids("anna", &visible(&index, ["acct:anna"]).await?, &["s3#0"])?;
-    same_ids(
-        "nobody",
-        &visible(&index, ["acct:an"]).await?,
-        &[] as &[&str],
-    )
+    same_ids("nobody", &visible(&index, ["acct:an"]).await?, NONE)
 }
 
 async fn same_id(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(
-        &index,
-        "org1",
-        source("handbook", ["g"], &["ours", "more"])?,
-    )
-    .await?;
+    file_texts(&index, "handbook", ["g"], &["ours", "more"]).await?;
     file(&index, "org2", source("handbook", ["g"], &["theirs"])?).await?;
     let org2 = index.tenant(TenantId::new("org2")?);
     counts_deleted(
@@ -196,11 +179,7 @@ async fn same_id(context: Context) -> Checked {
             org2.set_source_scope(&id("handbook")?, &change).await?,
             0,
         )?;
-        same_ids(
-            "everybody",
-            &visible(&index, ["everybody"]).await?,
-            &[] as &[&str],
-        )?;
+        same_ids("everybody", &visible(&index, ["everybody"]).await?, NONE)?;
     }
     same_ids(
         "org1",
@@ -211,8 +190,8 @@ async fn same_id(context: Context) -> Checked {
 
 async fn remove_source(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["a", "b"])?).await?;
-    file(&index, "org1", source("s2", ["g"], &["c"])?).await?;
+    file_texts(&index, "s1", ["g"], &["a", "b"]).await?;
+    file_texts(&index, "s2", ["g"], &["c"]).await?;
     let removed = index
         .tenant(TenantId::new("org1")?)
         .remove_source(&id("s1")?)
@@ -223,11 +202,11 @@ async fn remove_source(context: Context) -> Checked {
 
 async fn remove_tenant(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["a", "b"])?).await?;
-    file(&index, "org1", source("s2", ["g"], &["c"])?).await?;
+    file_texts(&index, "s1", ["g"], &["a", "b"]).await?;
+    file_texts(&index, "s2", ["g"], &["c"]).await?;
     file(&index, "org2", source("s1", ["g"], &["d"])?).await?;
     let removed = index.tenant(TenantId::new("org1")?).remove_tenant().await?;
-    same_ids("org1", &visible(&index, ["g"]).await?, &[] as &[&str])?;
+    same_ids("org1", &visible(&index, ["g"]).await?, NONE)?;
     let theirs = ask(
         &index,
         "org2",
@@ -241,7 +220,7 @@ async fn remove_tenant(context: Context) -> Checked {
 
 async fn remove_missing(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["a"])?).await?;
+    file_texts(&index, "s1", ["g"], &["a"]).await?;
     let org1 = index.tenant(TenantId::new("org1")?);
     counts_deleted(
         "a source",
@@ -260,8 +239,8 @@ async fn remove_missing(context: Context) -> Checked {
 
 async fn rescope(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["all", "few"], &["a", "b"])?).await?;
-    file(&index, "org1", source("s2", ["all"], &["c"])?).await?;
+    file_texts(&index, "s1", ["all", "few"], &["a", "b"]).await?;
+    file_texts(&index, "s2", ["all"], &["c"]).await?;
     let change = ScopeChange::new().groups(["few"])?;
     let changed = index
         .tenant(TenantId::new("org1")?)
@@ -307,11 +286,11 @@ async fn refile(context: Context) -> Checked {
         &ScopeChange::new().folder("f2").tags(["y", "z"]),
     )
     .await?;
-    same_ids("the old folder", &in_folder("f1").await?, &[] as &[&str])?;
+    same_ids("the old folder", &in_folder("f1").await?, NONE)?;
     same_ids("the new folder", &in_folder("f2").await?, &["s1#0"])?;
     org1.set_source_scope(&id("s1")?, &ScopeChange::new().remove_folder().title("New"))
         .await?;
-    same_ids("no folder", &in_folder("f2").await?, &[] as &[&str])?;
+    same_ids("no folder", &in_folder("f2").await?, NONE)?;
     let answer = ask(&index, "org1", ["g"], SearchRequest::new("a").tags(["z"])).await?;
     let refiled = answer.passages.iter().any(|p| {
         p.title.as_deref() == Some("New") && p.folder_id.is_none() && p.tags == ["y", "z"]
@@ -331,7 +310,7 @@ async fn several(context: &Context) -> Checked<LibraryIndex> {
         source("d1", ["g"], &["b"])?.folder("f2").tags(["x"]),
     )
     .await?;
-    file(&index, "org1", source("d2", ["g"], &["c"])?).await?;
+    file_texts(&index, "d2", ["g"], &["c"]).await?;
     Ok(index)
 }
 
@@ -482,11 +461,7 @@ async fn own_keys_win(context: Context) -> Checked {
         .metadata(forged)
         .passages([Passage::new("a").metadata(of_passage)]);
     file(&index, "org1", filed).await?;
-    same_ids(
-        "everybody",
-        &visible(&index, ["everybody"]).await?,
-        &[] as &[&str],
-    )?;
+    same_ids("everybody", &visible(&index, ["everybody"]).await?, NONE)?;
     let answer = ask(&index, "org1", ["g"], any()).await?;
     let expected = Metadata::from_json(
         r#"{"tenantId":"org1","aclGroups":["g"],"status":"active","sourceId":"s1","kind":"document","index":0,"tags":[],"author":"source","page":3}"#,
@@ -502,7 +477,7 @@ async fn own_keys_win(context: Context) -> Checked {
 
 async fn failed_embedding(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["kept", "whole"])?).await?;
+    file_texts(&index, "s1", ["g"], &["kept", "whole"]).await?;
     let name = index.spec().name.clone();
     let odd = embedder().with("of another width", [1.0; 3]);
     let other = LibraryIndex::open(&context.store().await?, &name, Arc::new(odd))
@@ -520,16 +495,12 @@ async fn failed_embedding(context: Context) -> Checked {
         &visible(&index, ["g"]).await?,
         &["s1#0", "s1#1"],
     )?;
-    same_ids(
-        "the wider one",
-        &visible(&index, ["wide"]).await?,
-        &[] as &[&str],
-    )
+    same_ids("the wider one", &visible(&index, ["wide"]).await?, NONE)
 }
 
 async fn empty_source(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["kept"])?).await?;
+    file_texts(&index, "s1", ["g"], &["kept"]).await?;
     let org1 = index.tenant(TenantId::new("org1")?);
     let refused = org1.index_source(source("s1", ["g"], &[])?).await;
     holds(refused.is_err(), || {
@@ -538,30 +509,22 @@ async fn empty_source(context: Context) -> Checked {
     same_ids("still there", &visible(&index, ["g"]).await?, &["s1#0"])?;
     org1.index_source(source("s1", ["g"], &[])?.allow_empty(true))
         .await?;
-    same_ids("taken out", &visible(&index, ["g"]).await?, &[] as &[&str])
+    same_ids("taken out", &visible(&index, ["g"]).await?, NONE)
 }
 
 async fn hybrid(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(
+    file_texts(
         &index,
-        "org1",
-        source(
-            "s1",
-            ["g"],
-            &["rain in the north", "snow in the south", "wind in the west"],
-        )?,
+        "s1",
+        ["g"],
+        &["rain in the north", "snow in the south", "wind in the west"],
     )
     .await?;
     // Hidden passages that fit far better must take no rank.
     for n in 0..60 {
         let hidden = format!("hidden{n}");
-        file(
-            &index,
-            "org1",
-            source(&hidden, ["secret"], &["snow snow snow"])?,
-        )
-        .await?;
+        file_texts(&index, &hidden, ["secret"], &["snow snow snow"]).await?;
     }
     let answer = ask(&index, "org1", ["g"], SearchRequest::new("snow").top_k(3)).await?;
     holds(answer.ran == Ran::Hybrid, || {
@@ -588,7 +551,7 @@ async fn lexical(context: Context) -> Checked {
     let embedder = Arc::new(embedder());
     let spec = LibrarySpec::new(context.name()?);
     let index = LibraryIndex::ensure(&context.store().await?, spec, embedder.clone()).await?;
-    file(&index, "org1", source("s1", ["g"], &["rain", "snow"])?).await?;
+    file_texts(&index, "s1", ["g"], &["rain", "snow"]).await?;
     let before = embedder.calls();
     let answer = ask(
         &index,
@@ -605,7 +568,7 @@ async fn lexical(context: Context) -> Checked {
         SearchRequest::new("???").mode(Mode::Lexical),
     )
     .await?;
-    same_ids("no words", &ids(&none), &[] as &[&str])?;
+    same_ids("no words", &ids(&none), NONE)?;
     holds(embedder.calls() == before, || {
         "a lexical search embeds".into()
     })
@@ -659,8 +622,8 @@ async fn canaries(context: Context) -> Checked {
 async fn short_answers(context: Context) -> Checked {
     let index = library(&context).await?;
     let near = vec!["near the query"; 400];
-    file(&index, "org1", source("hidden", ["secret"], &near)?).await?;
-    file(&index, "org1", source("seen", ["g"], &["zzz", "qqq"])?).await?;
+    file_texts(&index, "hidden", ["secret"], &near).await?;
+    file_texts(&index, "seen", ["g"], &["zzz", "qqq"]).await?;
     for mode in [Mode::Dense, Mode::Hybrid] {
         let request = SearchRequest::new("near the query").mode(mode).top_k(3);
         let answer = ask(&index, "org1", ["g"], request).await?;
@@ -677,13 +640,8 @@ async fn full_under_a_scope(context: Context) -> Checked {
     let index = library(&context).await?;
     let near: Vec<String> = (0..400).map(|_| "near the query".to_owned()).collect();
     let near: Vec<&str> = near.iter().map(String::as_str).collect();
-    file(&index, "org1", source("hidden", ["secret"], &near)?).await?;
-    file(
-        &index,
-        "org1",
-        source("seen", ["g"], &["zzz", "qqq", "xxx"])?,
-    )
-    .await?;
+    file_texts(&index, "hidden", ["secret"], &near).await?;
+    file_texts(&index, "seen", ["g"], &["zzz", "qqq", "xxx"]).await?;
     let answer = ask(
         &index,
         "org1",

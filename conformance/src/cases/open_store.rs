@@ -48,6 +48,10 @@ impl OpenStore {
         &self.collection.spec().name
     }
 
+    pub(super) async fn upsert(&self, records: &[Record]) -> Checked {
+        Ok(self.collection.upsert(records).await?)
+    }
+
     /// The same with another collection; the handle on the one before is dropped.
     pub(super) fn with(self, collection: Collection) -> Self {
         Self { collection, ..self }

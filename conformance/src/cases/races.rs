@@ -12,7 +12,7 @@ use crate::case::Case;
 use crate::check::{holds, rows};
 use crate::context::{Context, record};
 use crate::embedder::TableEmbedder;
-use crate::library::{file, open, source, visible};
+use crate::library::{file, file_texts, open, visible};
 use crate::process::{PASSAGES, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -168,13 +168,13 @@ pub(super) fn judge(there: &[(String, bool)], one: Write, other: Write) -> Check
 
 async fn reads(context: Context) -> Checked {
     let index = open(&context, &context.store().await?).await?;
-    file(&index, "org1", source("s1", ["few"], &["a"; 8])?).await?;
+    file_texts(&index, "s1", ["few"], &["a"; 8]).await?;
     let writer = tokio::spawn({
         let index = index.clone();
         async move {
             for round in 0..30 {
                 let letter = if round % 2 == 0 { "b" } else { "a" };
-                file(&index, "org1", source("s1", ["few"], &[letter; 8])?).await?;
+                file_texts(&index, "s1", ["few"], &[letter; 8]).await?;
             }
             Ok::<_, Finding>(())
         }
@@ -197,7 +197,7 @@ async fn narrowing(context: Context) -> Checked {
     let index = open(&context, &context.store().await?).await?;
     let other = second(&context, &index).await?;
     for round in 0..ROUNDS {
-        file(&index, "org1", source("s1", ["all", "few"], &["a", "b"])?).await?;
+        file_texts(&index, "s1", ["all", "few"], &["a", "b"]).await?;
         write(index.clone(), Write::Narrow).await?;
         let seen = visible(&other, ["all"]).await?;
         if !seen.is_empty() {
@@ -273,7 +273,7 @@ async fn side_by_side(context: Context) -> Checked {
         tasks.push(tokio::spawn(async move {
             let id = format!("s{n}");
             for _ in 0..5 {
-                file(&index, "org1", source(&id, ["few"], &["a", "b", "c"])?).await?;
+                file_texts(&index, &id, ["few"], &["a", "b", "c"]).await?;
             }
             Ok::<_, Finding>(())
         }));

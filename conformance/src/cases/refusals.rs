@@ -4,7 +4,7 @@ use shelfward_core::filter::{all_of, any_of, key as field, not};
 use shelfward_core::{Filter, Leg, Match, NarrowFilter, query_words};
 
 use crate::case::Case;
-use crate::check::{holds, ids, same_ids};
+use crate::check::{NONE, holds, ids, same_ids};
 use crate::context::{Context, record, refused};
 use crate::fixture;
 use crate::verdict::{Checked, Finding};
@@ -81,7 +81,7 @@ async fn nodes(context: Context) -> Checked {
         .await?
         .search(&Leg::dense([1.0; 4], fits, 5))
         .await?;
-    same_ids("a filter of 1,001 nodes", &ids(&found), &[] as &[&str])
+    same_ids("a filter of 1,001 nodes", &ids(&found), NONE)
 }
 
 async fn values(_: Context) -> Checked {

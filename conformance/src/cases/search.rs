@@ -3,7 +3,7 @@
 use shelfward_core::{End, Filter, Leg, Record};
 
 use crate::case::Case;
-use crate::check::{NOT_FULL, full, holds, ids, same_ids, same_order};
+use crate::check::{NONE, NOT_FULL, full, holds, ids, same_ids, same_order};
 use crate::context::{Context, key, record, refused};
 use crate::fixture;
 use crate::verdict::{Checked, Finding, Verdict};
@@ -54,7 +54,7 @@ async fn empty(context: Context) -> Checked {
     same_ids(
         "nothing",
         &hits(&context, &[], Filter::everything(), 10).await?,
-        &[] as &[&str],
+        NONE,
     )
 }
 
@@ -84,7 +84,7 @@ async fn top_k_0(context: Context) -> Checked {
     same_ids(
         "none",
         &hits(&context, &row(5)?, Filter::everything(), 0).await?,
-        &[] as &[&str],
+        NONE,
     )
 }
 

@@ -52,12 +52,9 @@ pub(super) async fn whole(context: Context) -> Checked {
     let declared = context.spec()?.with_fields(fixture::fields()?);
     let opened = OpenStore::new(&context, &declared).await?;
     let mut odd = odd_records()?;
-    opened.collection.upsert(&odd).await?;
+    opened.upsert(&odd).await?;
     let last = record("the last one", 3, r#"{"n":4}"#)?;
-    opened
-        .collection
-        .upsert(std::slice::from_ref(&last))
-        .await?;
+    opened.upsert(std::slice::from_ref(&last)).await?;
     odd.push(last);
     opened.holds("before", &odd).await?;
     let opened = opened.again().await?;
@@ -73,10 +70,7 @@ pub(super) async fn spec(context: Context) -> Checked {
     first.embedder = "of \"another\" suite".to_owned();
     first = first.with_word_rule(WordRule::UnicodeBigrams);
     let opened = OpenStore::new(&context, &first).await?;
-    opened
-        .collection
-        .upsert(&fixture::records(&DECLARED)?)
-        .await?;
+    opened.upsert(&fixture::records(&DECLARED)?).await?;
     let opened = opened.again().await?;
     holds(*opened.collection.spec() == first, || {
         "a spec comes back as another".into()
@@ -91,7 +85,7 @@ pub(super) async fn spec(context: Context) -> Checked {
         "a field that was added is not there again".into()
     })?;
     let new = record("new", 9, r#"{"added":7}"#)?;
-    opened.collection.upsert(&[new]).await?;
+    opened.upsert(&[new]).await?;
     let opened = opened.again().await?;
     let leg = Leg::dense([1.0; 4], field("added").eq(7).build()?, 20);
     let found = opened.collection.search(&leg).await?;
@@ -152,7 +146,7 @@ async fn units(context: &Context) -> Checked<(OpenStore, Vec<Record>)> {
     let spec = context.spec()?.with_fields(fixture::fields()?);
     let opened = OpenStore::new(context, &spec).await?;
     let records = two_units()?;
-    opened.collection.upsert(&records).await?;
+    opened.upsert(&records).await?;
     Ok((opened, records))
 }
 
@@ -187,10 +181,7 @@ pub(super) async fn replaces(context: Context) -> Checked {
 
     // Written over, under a key that stays.
     let over = record("r4", 1, r#"{"t":"green","n":4}"#)?;
-    opened
-        .collection
-        .upsert(std::slice::from_ref(&over))
-        .await?;
+    opened.upsert(std::slice::from_ref(&over)).await?;
     records.retain(|record| record.key != over.key);
     records.push(over);
     let opened = opened.again().await?;
@@ -254,10 +245,7 @@ pub(super) async fn without_a_close(context: Context) -> Checked {
         .agrees("after handles were dropped", &records)
         .await?;
     let last = record("last", 5, r#"{"t":"red"}"#)?;
-    opened
-        .collection
-        .upsert(std::slice::from_ref(&last))
-        .await?;
+    opened.upsert(std::slice::from_ref(&last)).await?;
     opened.collection.delete(&[key("r0")?]).await?;
     records.push(last);
     records.retain(|record| record.key.id.as_str() != "r0");
@@ -292,10 +280,7 @@ pub(super) async fn many_times(context: Context) -> Checked {
     for round in 0_u8..8 {
         let new = record(&format!("new{round}"), round, r#"{"t":"new"}"#)?;
         let over = record("r3", round, &format!(r#"{{"n":{round}}}"#))?;
-        opened
-            .collection
-            .upsert(&[new.clone(), over.clone()])
-            .await?;
+        opened.upsert(&[new.clone(), over.clone()]).await?;
         let gone = match round.checked_sub(2) {
             Some(earlier) => key(&format!("new{earlier}"))?,
             None => key(&format!("r{round}"))?,

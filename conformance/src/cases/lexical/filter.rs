@@ -7,7 +7,7 @@ use super::documents::{
     any, document, empty, faq, holding, leg, of_kind, org, search, with_our_words, with_words,
 };
 use crate::case::Case;
-use crate::check::{NOT_FULL, full, ids, same_ids};
+use crate::check::{NONE, NOT_FULL, full, ids, same_ids};
 use crate::context::{Context, refused};
 use crate::fixture;
 use crate::verdict::Checked;
@@ -74,7 +74,7 @@ async fn nothing_passes(context: Context) -> Checked {
         of_kind("note")?,
     )?;
     let found = collection.search(&asked).await?;
-    same_ids("password in notes", &ids(&found), &[] as &[&str])?;
+    same_ids("password in notes", &ids(&found), NONE)?;
     let asked = leg(&collection, "see", Match::Any, false, of_kind("note")?)?;
     same_ids(
         "see in notes",
@@ -188,7 +188,7 @@ async fn pinned_in_other_words(context: Context) -> Checked {
     let nobody = Filter::from_json(r#"{"tenant":{"$in":[]}}"#)?;
     let asked = leg(&collection, "password", Match::Any, false, nobody)?;
     let found = collection.search(&asked).await?;
-    same_ids("of nobody", &ids(&found), &[] as &[&str])
+    same_ids("of nobody", &ids(&found), NONE)
 }
 
 async fn unpinned(context: Context) -> Checked {

@@ -4,7 +4,7 @@ use shelfward_core::{Collection, Key, Leg, LegResult, Match};
 
 use super::documents::{document, faq, holding, leg, of_kind, org, with_our_words, with_words};
 use crate::case::Case;
-use crate::check::{holds, ids, same_ids, same_order};
+use crate::check::{NONE, holds, ids, same_ids, same_order};
 use crate::context::{Context, refused, text};
 use crate::verdict::Checked;
 
@@ -135,7 +135,7 @@ async fn dense_alone(context: Context, query: &str) -> Checked {
     let dense = Leg::dense([1.0; 4], org()?, 20);
     let lexical = leg(&collection, query, Match::Any, false, org()?)?;
     let (dense, lexical) = collection.search_both(&dense, &lexical).await?;
-    same_ids("the lexical leg", &ids(&lexical), &[] as &[&str])?;
+    same_ids("the lexical leg", &ids(&lexical), NONE)?;
     same_ids(
         "the dense leg",
         &ids(&dense),

@@ -6,7 +6,7 @@ use super::documents::{
     any, bare, document, faq, finds, holding, leg, of_kind, search, with_our_words,
 };
 use crate::case::Case;
-use crate::check::{ids, same_ids};
+use crate::check::{NONE, ids, same_ids};
 use crate::context::{Context, key};
 use crate::verdict::Checked;
 
@@ -59,7 +59,7 @@ async fn all_words(context: Context) -> Checked {
         of_kind("note")?,
     )?;
     let found = collection.search(&leg).await?;
-    same_ids("reset page in notes", &ids(&found), &[] as &[&str])
+    same_ids("reset page in notes", &ids(&found), NONE)
 }
 
 /// To say a word twice is to ask for it, not for texts that say it twice.
@@ -81,7 +81,7 @@ async fn no_words(context: Context) -> Checked {
     for query in ["", "   ", "???", "-", "…", "\"", "*"] {
         for (matching, prefix) in [(Match::Any, false), (Match::All, false)] {
             let found = search(&collection, query, matching, prefix).await?;
-            same_ids(query, &ids(&found), &[] as &[&str])?;
+            same_ids(query, &ids(&found), NONE)?;
         }
     }
     Ok(())

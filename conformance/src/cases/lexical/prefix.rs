@@ -8,7 +8,7 @@ use super::documents::{
     with_prefixes,
 };
 use crate::case::Case;
-use crate::check::{ids, same_ids};
+use crate::check::{NONE, ids, same_ids};
 use crate::context::{Context, refused};
 use crate::verdict::Checked;
 
@@ -43,7 +43,7 @@ async fn prefix(context: Context) -> Checked {
         same_ids(query, &ids(&found), expected)?;
     }
     let found = any(&collection, "pass").await?;
-    same_ids("without prefix", &ids(&found), &[] as &[&str])
+    same_ids("without prefix", &ids(&found), NONE)
 }
 
 async fn of_every_word(context: Context) -> Checked {

@@ -4,7 +4,7 @@ use shelfward_core::{ErrorKind, Leg, Match, QueryWord, Text};
 
 use super::documents::{any, faq, finds, holding, org, search, with_our_words, with_words};
 use crate::case::Case;
-use crate::check::{holds, ids, same_ids};
+use crate::check::{NONE, holds, ids, same_ids};
 use crate::context::Context;
 use crate::verdict::{Checked, Finding};
 
@@ -148,7 +148,7 @@ async fn no_words_at_all(context: Context) -> Checked {
         let word = QueryWord::new(Text::new(odd)?, false);
         let leg = Leg::lexical(vec![word], Match::Any, org()?, 20);
         match collection.search(&leg).await {
-            Ok(found) => same_ids(odd, &ids(&found), &[] as &[&str])?,
+            Ok(found) => same_ids(odd, &ids(&found), NONE)?,
             Err(error) if error.is_refusal() => {
                 // A store without a lexical leg refuses, and not because of the word.
                 if matches!(error.kind(), ErrorKind::Unsupported(_)) {

@@ -9,7 +9,7 @@ use crate::verdict::{Checked, Finding};
 /// A second process is told why it cannot open the store, and opens it when the first has closed it.
 pub(super) async fn refused(context: Context) -> Checked {
     let open = OpenStore::new(&context, &context.spec()?).await?;
-    open.collection.upsert(&[record("a", 0, "{}")?]).await?;
+    open.upsert(&[record("a", 0, "{}")?]).await?;
     match open.location.try_peer().await? {
         Ok(_) => {
             let message = "a second process opens a store that one process may have";
@@ -23,7 +23,7 @@ pub(super) async fn refused(context: Context) -> Checked {
         })?,
     }
     // The attempt did the first process no harm.
-    open.collection.upsert(&[record("b", 1, "{}")?]).await?;
+    open.upsert(&[record("b", 1, "{}")?]).await?;
     rows("after a refusal", &open.collection, 2).await?;
     let closed = open.close().await?;
     let mut peer = closed.location.peer().await?;
@@ -37,7 +37,7 @@ pub(super) async fn refused(context: Context) -> Checked {
 /// A process that is killed while it has the store open leaves no lock.
 pub(super) async fn lock_of_the_dead(context: Context) -> Checked {
     let mut open = OpenStore::new(&context, &context.spec()?).await?;
-    open.collection.upsert(&[record("a", 0, "{}")?]).await?;
+    open.upsert(&[record("a", 0, "{}")?]).await?;
     for round in 0..3 {
         let closed = open.close().await?;
         let mut peer = closed.location.peer().await?;

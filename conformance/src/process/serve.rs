@@ -129,12 +129,18 @@ impl Worker {
                 Ok(Reply::Done(visible(&index, [group.as_str()]).await?))
             }
             Task::Upsert { collection, id } => {
-                let collection = self.store.open(&CollectionName::new(&collection)?).await?;
+                let collection = self
+                    .store
+                    .open_unscoped(&CollectionName::new(&collection)?)
+                    .await?;
                 collection.upsert(&[record(&id, 0, "{}")?]).await?;
                 Ok(Reply::Done(Vec::new()))
             }
             Task::Ids { collection } => {
-                let collection = self.store.open(&CollectionName::new(&collection)?).await?;
+                let collection = self
+                    .store
+                    .open_unscoped(&CollectionName::new(&collection)?)
+                    .await?;
                 let all = Filter::everything();
                 Ok(Reply::Done(if collection.capabilities().scan {
                     scan_ids(&collection, &all).await?
@@ -155,7 +161,10 @@ impl Worker {
         tasks: &mpsc::UnboundedReceiver<Task>,
         say: &(impl Fn(Reply) + Send + Sync),
     ) -> Checked<Reply> {
-        let collection = self.store.open(&CollectionName::new(collection)?).await?;
+        let collection = self
+            .store
+            .open_unscoped(&CollectionName::new(collection)?)
+            .await?;
         for step in from..from.saturating_add(MAX_STEPS) {
             if tasks.is_closed() {
                 break;

@@ -62,7 +62,7 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
         embedder: Arc<dyn Embedder>,
         index: SharedIndex<T>,
     ) -> Result<Self, HybridError> {
-        let collection = store.open(name).await?;
+        let collection = store.open_unscoped(name).await?;
         let spec = collection.spec();
         let own = [TENANT_ID, ACL_GROUPS];
         if let Some(field) = own.into_iter().find(|own| spec.field(own).is_some()) {

@@ -10,7 +10,6 @@ use shelfward_core::{Result, async_trait};
 #[path = "port_page/map_store.rs"]
 #[expect(
     clippy::as_conversions,
-    clippy::cast_possible_truncation,
     unreachable_pub,
     reason = "it reads as an author would begin"
 )]
@@ -29,6 +28,7 @@ impl StoreUnderTest for Map {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "a failure says what to do")]
 fn main() -> ExitCode {
     let page = include_str!("../../docs/port.md");
     let shown = include_str!("port_page/map_store.rs");

@@ -1,8 +1,4 @@
-//! Stores with one fault each, to show that the suite catches it and what the library does about it.
-//!
-//! A [`FaultyStore`] stands before a store that is whole and breaks one rule. Each [`Fault`] must be
-//! caught by every case that names it.
-
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 

@@ -5,7 +5,9 @@ use std::io::{BufRead as _, Write as _};
 use std::sync::Arc;
 
 use shelfward_core::library::{LibraryError, ScopeChange};
-use shelfward_core::{CollectionName, ErrorKind, Filter, LibraryIndex, SourceId, Store, TenantId};
+use shelfward_core::{
+    Collection, CollectionName, ErrorKind, Filter, LibraryIndex, SourceId, Store, TenantId,
+};
 use tokio::sync::mpsc;
 
 use super::stream::Stream;
@@ -114,6 +116,11 @@ impl Worker {
         Ok(index)
     }
 
+    async fn collection(&self, name: &str) -> Checked<Collection> {
+        let name = CollectionName::new(name)?;
+        Ok(self.store.open_unscoped(&name).await?)
+    }
+
     async fn perform(&mut self, task: Task) -> Checked<Reply> {
         match task {
             Task::Write { library, write } => {
@@ -129,18 +136,12 @@ impl Worker {
                 Ok(Reply::Done(visible(&index, [group.as_str()]).await?))
             }
             Task::Upsert { collection, id } => {
-                let collection = self
-                    .store
-                    .open_unscoped(&CollectionName::new(&collection)?)
-                    .await?;
+                let collection = self.collection(&collection).await?;
                 collection.upsert(&[record(&id, 0, "{}")?]).await?;
                 Ok(Reply::Done(Vec::new()))
             }
             Task::Ids { collection } => {
-                let collection = self
-                    .store
-                    .open_unscoped(&CollectionName::new(&collection)?)
-                    .await?;
+                let collection = self.collection(&collection).await?;
                 let all = Filter::everything();
                 Ok(Reply::Done(if collection.capabilities().scan {
                     scan_ids(&collection, &all).await?
@@ -161,10 +162,7 @@ impl Worker {
         tasks: &mpsc::UnboundedReceiver<Task>,
         say: &(impl Fn(Reply) + Send + Sync),
     ) -> Checked<Reply> {
-        let collection = self
-            .store
-            .open_unscoped(&CollectionName::new(collection)?)
-            .await?;
+        let collection = self.collection(collection).await?;
         for step in from..from.saturating_add(MAX_STEPS) {
             if tasks.is_closed() {
                 break;

@@ -20,7 +20,7 @@ pub(super) fn self_test(full: bool) -> Result<Ended, String> {
     command.args(["test", "--package", "shelfward-conformance", "--package"]);
     command.args(["shelfward-conformance-faulty", "--lib", "--tests"]);
     if full {
-        command.args(["--", "--include-ignored"]);
+        command.args(["--features", "shelfward-conformance-faulty/full"]);
     }
     let status = command.status().map_err(|e| e.to_string())?;
     Ok(if status.success() {

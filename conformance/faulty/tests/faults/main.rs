@@ -106,8 +106,8 @@ async fn faults_that_show_with_time_are_caught_by_every_case_that_names_them() {
 }
 
 /// Each case beside the whole store, so that none is caught for another reason than its fault.
+#[cfg(feature = "full")]
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "long: cargo xtask conformance --self-test full"]
 async fn what_catches_a_fault_finds_nothing_wrong_with_the_whole_store() {
     all_missed(Fault::ALL.iter().copied(), true).await;
 }

@@ -115,8 +115,8 @@ async fn a_weaker_store_is_asked_for_what_it_declares() {
     assert!(all.is_empty(), "{}", all.join("\n"));
 }
 
+#[cfg(feature = "full")]
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "long: cargo xtask conformance --self-test full"]
 async fn nothing_is_wrong_with_a_store_that_says_what_it_does_not_do() {
     let mut all = Vec::new();
     for weakness in Weakness::ALL {

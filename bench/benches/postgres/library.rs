@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use shelfward_bench::vectors::recall;
-use shelfward_core::adapter::StoreAdapter as _;
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter as _};
 use shelfward_core::library::{IndexSource, LibrarySpec, Passage};
-use shelfward_core::{Collection, CollectionName, Filter, Hit, Leg, LibraryIndex, Store, TenantId};
+use shelfward_core::{
+    Collection, CollectionName, Filter, Hit, Leg, LegResult, LibraryIndex, Store, TenantId,
+};
 use shelfward_postgres::{PostgresStore, VectorIndex};
 
 use crate::TOP_K;
@@ -33,13 +35,47 @@ pub(crate) fn may_see(every: usize, passage: usize) -> bool {
 pub(crate) struct Library {
     pub(crate) index: LibraryIndex,
     /// The collection as the adapter gives it.
-    pub(crate) bare: Collection,
-    /// The collection behind the checked handle.
+    bare: Arc<dyn CollectionAdapter>,
+    /// The collection as a user holds it.
     pub(crate) checked: Collection,
     pub(crate) table: String,
 }
 
+/// The two faces of a collection, searched alike.
+#[derive(Clone, Copy)]
+pub(crate) enum Face<'a> {
+    Adapter(&'a dyn CollectionAdapter),
+    Checked(&'a Collection),
+}
+
+impl Face<'_> {
+    pub(crate) fn search(self, run: &Run<'_>, legs: &[Leg]) -> Vec<LegResult> {
+        let search = async {
+            match (self, legs) {
+                (Self::Adapter(adapter), _) => adapter.search(legs).await,
+                (Self::Checked(checked), [dense, lexical]) => {
+                    let found = checked.search_both(dense, lexical).await;
+                    found.map(|(dense, lexical)| vec![dense, lexical])
+                }
+                (Self::Checked(checked), _) => {
+                    let found = checked.search(legs.first().unwrap()).await;
+                    found.map(|found| vec![found])
+                }
+            }
+        };
+        run.place.runtime.block_on(search).unwrap()
+    }
+}
+
 impl Library {
+    pub(crate) fn adapter(&self) -> Face<'_> {
+        Face::Adapter(&*self.bare)
+    }
+
+    pub(crate) fn checked(&self) -> Face<'_> {
+        Face::Checked(&self.checked)
+    }
+
     /// An empty one.
     pub(crate) fn new(run: &Run<'_>, name: &str, index: VectorIndex) -> Self {
         Self::on(run, &Arc::new(run.place.store(index)), name)
@@ -54,7 +90,7 @@ impl Library {
             Self {
                 index: index.await.unwrap(),
                 bare: store.open(&collection).await.unwrap().unwrap(),
-                checked: checked.open(&collection).await.unwrap(),
+                checked: checked.open_unscoped(&collection).await.unwrap(),
                 table: run.place.table(name),
             }
         })
@@ -127,14 +163,13 @@ pub(crate) fn number(text: Option<&str>) -> String {
 /// found, and the fewest hits of an answer.
 pub(crate) fn found(
     run: &Run<'_>,
-    collection: &Collection,
+    face: Face<'_>,
     filter: &Arc<Filter>,
     such: impl Fn(usize) -> bool,
 ) -> (f64, usize) {
     let search = |query: &Vec<f32>| {
         let leg = Leg::dense(query.as_slice(), filter.clone(), TOP_K);
-        let found = run.place.runtime.block_on(collection.search(&leg)).unwrap();
-        numbers(&found.hits)
+        numbers(&face.search(run, &[leg])[0].hits)
     };
     let found: Vec<_> = run.queries.iter().map(search).collect();
     let fewest = found.iter().map(Vec::len).min().unwrap_or(0);

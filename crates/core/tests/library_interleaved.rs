@@ -54,7 +54,7 @@ impl Shelf {
             let old = source("s", &["all", "few"], &["old"; 3]);
             let quick = library(&raw).await.tenant(tenant("a"));
             quick.index_source(old).await.unwrap();
-            raw.open(&name()).await.unwrap()
+            raw.open_unscoped(&name()).await.unwrap()
         };
         let really = filed.now_or_never().unwrap();
         let embedder = TestEmbedder {

@@ -133,7 +133,7 @@ async fn odd_answers_of_a_store_are_errors_or_mended() {
 async fn records_that_are_no_passages_are_never_returned() {
     let store = memory();
     let index = library(&store).await;
-    let collection = store.open(&name()).await.unwrap();
+    let collection = store.open_unscoped(&name()).await.unwrap();
     let whole = r#"{"tenantId":"org1","aclGroups":["g"],"status":"active","sourceId":"s","kind":"k","index":0}"#;
     let put = async |id: &str, json: &str| {
         let metadata = Metadata::from_json(json).unwrap();

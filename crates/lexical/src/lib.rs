@@ -14,7 +14,8 @@ mod tokenizer;
 pub use bm25::{Bm25, Bm25Error};
 pub use bm25_index::{Bm25Index, Bm25Tokenizer, Stemmer, StopWords};
 pub use index::{
-    AddError, BytesError, Document, Hit, LexicalIndex, Part, SavedError, SearchOptions, Stats,
+    AddError, BytesError, Document, Hit, LexicalIndex, OtherWordRule, Part, SavedError,
+    SearchOptions, Stats,
 };
 pub use inverted::{Full, TooManyExpansions};
 pub use partitioned::{PartitionSearch, PartitionedIndex};

@@ -1,6 +1,5 @@
 //! An inverted index for each partition.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -8,7 +7,7 @@ use std::sync::Arc;
 use shelfward_core::Match;
 
 use crate::bm25::Bm25;
-use crate::inverted::{InvertedIndex, Search, Term, TooManyExpansions};
+use crate::inverted::{InvertedIndex, Search, Term, TooManyExpansions, highest_first};
 
 /// Documents in partitions, each with statistics of its own: a score tells nothing of what other
 /// partitions hold, and does not change with them. What stores keep their lexical leg in.
@@ -147,8 +146,7 @@ impl<P: Clone + Eq + Hash, D: Clone + Hash + Ord + Sync> PartitionedIndex<P, D> 
         let named = |found: crate::inverted::Scored| Some((document(found.document)?, found.score));
         let mut found: Vec<_> = found.into_iter().filter_map(named).collect();
         found.sort_by(|(a, a_score), (b, b_score)| {
-            let best_first = b_score.partial_cmp(a_score).unwrap_or(Ordering::Equal);
-            best_first.then_with(|| a.cmp(b))
+            highest_first(*a_score, *b_score).then_with(|| a.cmp(b))
         });
         found.truncate(search.top_k);
         Ok(found)

@@ -10,6 +10,13 @@ pub trait Tokenizer {
     /// Calls `each` with every word of `text`, in order, repetitions included.
     fn for_each_word(&self, text: &str, each: &mut dyn FnMut(&str));
 
+    /// The word rule and its version, as `unicode/2`, which an index saved with it names and is
+    /// restored by alone. `None`, unless it is implemented: nothing is known of the words, and a saved
+    /// index is taken on trust.
+    fn rule(&self) -> Option<String> {
+        None
+    }
+
     /// The words of `text`.
     fn words(&self, text: &str) -> Vec<String> {
         let mut words = Vec::new();
@@ -22,6 +29,10 @@ impl Tokenizer for WordRule {
     fn for_each_word(&self, text: &str, each: &mut dyn FnMut(&str)) {
         WordRule::for_each_word(*self, text, each);
     }
+
+    fn rule(&self) -> Option<String> {
+        Some(format!("{}/{}", self.name(), self.version()))
+    }
 }
 
 macro_rules! forward {
@@ -29,6 +40,10 @@ macro_rules! forward {
         impl<T: Tokenizer + ?Sized> Tokenizer for $pointer {
             fn for_each_word(&self, text: &str, each: &mut dyn FnMut(&str)) {
                 (**self).for_each_word(text, each);
+            }
+
+            fn rule(&self) -> Option<String> {
+                (**self).rule()
             }
         }
     )*};

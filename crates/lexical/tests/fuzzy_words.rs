@@ -1,7 +1,9 @@
 //! The words that an index reads by itself, and where they stand.
 
 use proptest::prelude::*;
-use shelfward_lexical::fuzzy::{FuzzyWords, Tokenize};
+use shelfward_lexical::fuzzy::{
+    FuzzyDocument, FuzzyIndex, FuzzySearch, FuzzySettings, FuzzyWords, Tokenize,
+};
 use shelfward_text::WordRule;
 
 fn words(text: &str) -> Vec<String> {
@@ -34,6 +36,37 @@ fn apostrophes_inside_words_are_kept() {
         ("\u{301}", &[]),
     ] {
         assert_eq!(words(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn what_is_not_seen_stays_in_the_place_and_not_in_the_word() {
+    for (text, expected) in [
+        ("Text\u{ad}datei.", &["Text\u{ad}datei"][..]),
+        ("\u{ad}word\u{ad}, \u{feff}word", &["word", "word"]),
+        ("don\u{ad}'\u{ad}t", &["don\u{ad}'\u{ad}t"]),
+        ("a\u{200b}b", &["a", "b"]),
+    ] {
+        assert_eq!(words(text), expected, "{text:?}");
+    }
+    let mut index = FuzzyIndex::new(FuzzySettings::new([("body", 1.0)])).unwrap();
+    let text = "Ein Gesamt\u{ad}kon\u{ad}zept";
+    index
+        .add_document(FuzzyDocument::new("1").field("body", text))
+        .unwrap();
+    for query in [
+        "Gesamtkonzept",
+        "gesamt\u{ad}konzept",
+        "gesamtkon",
+        "Gesamtkonzebt",
+    ] {
+        let hits = index.search(query, &FuzzySearch::default());
+        let passage = &hits[0].passages[0];
+        assert_eq!(
+            passage.words().collect::<Vec<_>>(),
+            ["Gesamt\u{ad}kon\u{ad}zept"],
+            "{query:?}"
+        );
     }
 }
 

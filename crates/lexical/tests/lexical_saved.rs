@@ -2,7 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
-use shelfward_lexical::{AddError, Bm25, Document, LexicalIndex, Part, SavedError};
+use shelfward_lexical::{
+    AddError, Bm25, Bm25Index, Bm25Tokenizer, BytesError, Document, LexicalIndex, OtherWordRule,
+    Part, SavedError, TokenizerFn,
+};
 use shelfward_text::WordRule;
 
 fn saved() -> Value {
@@ -22,6 +25,12 @@ fn with(place: &str, value: Value) -> Value {
 fn without(name: &str) -> Value {
     let mut saved = saved();
     saved.as_object_mut().unwrap().remove(name);
+    saved
+}
+
+fn with_rule(rule: Value) -> Value {
+    let mut saved = saved();
+    saved["rule"] = rule;
     saved
 }
 
@@ -85,6 +94,12 @@ fn every_fault_is_named() {
         (with("/v", json!(2)), whole),
         (with("/v", json!("1")), whole),
         (with("/v", Value::Null), whole),
+        (with_rule(json!(2)), "rule a text"),
+        (with_rule(Value::Null), "rule a text"),
+        (
+            with_rule(json!("")),
+            "by the rule seed/1: this one has those of \"\"",
+        ),
         (without("k1"), "k1 a finite number"),
         (with("/k1", json!("1.2")), "k1 a finite number"),
         (with("/k1", Value::Null), "k1 a finite number"),
@@ -151,6 +166,75 @@ fn every_fault_is_named() {
             what: "an id"
         }
     );
+}
+
+/// An index saved under a rule is searched by that one, in that version, or not at all.
+#[test]
+fn words_of_another_rule_are_refused_by_name() {
+    let mut index = LexicalIndex::new(WordRule::Unicode);
+    index.add_document("a", "Text\u{ad}datei", None).unwrap();
+    let saved = index.to_json();
+    assert_eq!(saved["rule"], "unicode/2");
+    let again = LexicalIndex::from_json(&saved, WordRule::Unicode).unwrap();
+    assert_eq!(again.search("Textdatei", 10).len(), 1);
+    // What only hands on to a rule names it too.
+    assert!(LexicalIndex::from_json(&saved, &&WordRule::Unicode).is_ok());
+    assert!(Bm25Index::from_json(&saved, Bm25Tokenizer::default()).is_ok());
+
+    let refused = |saved: &Value, rule: WordRule| {
+        let refused = LexicalIndex::from_json(saved, rule).unwrap_err();
+        match refused.clone() {
+            SavedError::Rule(other) => (other, refused.to_string()),
+            other => panic!("{other}"),
+        }
+    };
+    let mut older = saved.clone();
+    older["rule"] = json!("unicode/1");
+    let (other, message) = refused(&older, WordRule::Unicode);
+    assert_eq!(other.saved.as_deref(), Some("unicode/1"));
+    assert_eq!(other.asked, "unicode/2");
+    assert!(
+        message.contains("build it again from its texts"),
+        "{message}"
+    );
+    // Saved before rules had versions.
+    older.as_object_mut().unwrap().remove("rule");
+    let (other, message) = refused(&older, WordRule::UnicodeBigrams);
+    assert_eq!(other.saved, None);
+    assert!(message.contains("older release"), "{message}");
+    // Another rule altogether.
+    for rule in [WordRule::Seed, WordRule::UnicodeBigrams] {
+        assert_eq!(refused(&saved, rule).0.saved.as_deref(), Some("unicode/2"));
+    }
+    assert!(Bm25Index::from_json(&saved, Bm25Tokenizer::seed()).is_err());
+
+    // The same of the form in bytes.
+    let mut bytes = Vec::new();
+    index.write_to(&mut bytes).unwrap();
+    assert!(LexicalIndex::from_bytes(&bytes, WordRule::Unicode).is_ok());
+    let other = LexicalIndex::from_bytes(&bytes, WordRule::UnicodeBigrams).unwrap_err();
+    let expected = OtherWordRule {
+        saved: Some("unicode/2".to_owned()),
+        asked: "unicode-bigrams/2".to_owned(),
+    };
+    assert!(matches!(other, BytesError::Rule(other) if other == expected));
+}
+
+/// Of what a function answers, nothing is known: it is taken on trust.
+#[test]
+fn words_of_a_function_are_taken_on_trust() {
+    let by_space = || TokenizerFn(|text: &str| text.split(' ').map(str::to_owned).collect());
+    let mut index = LexicalIndex::new(by_space());
+    index.add_document("a", "GB/s", None).unwrap();
+    let saved = index.to_json();
+    assert_eq!(saved.get("rule"), None);
+    let restored = LexicalIndex::from_json(&saved, by_space()).unwrap();
+    assert_eq!(restored.search("GB/s", 10).len(), 1);
+    assert!(LexicalIndex::from_json(&saved, WordRule::Unicode).is_err());
+    let mut bytes = Vec::new();
+    index.write_to(&mut bytes).unwrap();
+    assert!(LexicalIndex::from_bytes(&bytes, by_space()).is_ok());
+    assert!(LexicalIndex::from_bytes(&bytes, WordRule::Unicode).is_err());
 }
 
 #[test]

@@ -126,6 +126,45 @@ fn equal_scores_of_a_partition_stand_in_the_order_of_names() {
     }
 }
 
+/// Constants under which some scores are infinite, and some no numbers.
+#[test]
+fn scores_that_are_no_numbers_stand_last_in_a_partition() {
+    let mut index = PartitionedIndex::new(Bm25::new(1e308, 1.0).unwrap());
+    for name in 0..200_u32 {
+        // In no order: of many lengths, and some with the word twice.
+        let length = (name * 37 % 101) as usize;
+        let mut words = vec!["other"; length];
+        words.push("apple");
+        if name % 3 == 0 {
+            words.push("apple");
+        }
+        assert!(index.put("p", name, words));
+    }
+    let terms = [Term {
+        text: "apple",
+        prefix: false,
+    }];
+    for top_k in [1, 50, 150, 199, 200, 300] {
+        let search = PartitionSearch {
+            terms: &terms,
+            matching: Match::Any,
+            top_k,
+            max_expansions: None,
+        };
+        let found = index.search(&"p", &search, |_| true).unwrap();
+        assert_eq!(found.len(), top_k.min(200));
+        let last = found
+            .iter()
+            .take_while(|(_, score)| !score.is_nan())
+            .count();
+        let (numbers, others) = found.split_at(last);
+        assert!(numbers.is_sorted_by(|a, b| a.1 > b.1 || a.1 == b.1 && a.0 < b.0));
+        assert!(others.iter().all(|(_, score)| score.is_nan()));
+        assert!(others.is_sorted_by_key(|(name, _)| *name));
+        assert!(top_k < 199 || !numbers.is_empty() && !others.is_empty());
+    }
+}
+
 #[test]
 fn passages_without_bounds_are_refused() {
     let refused = |settings: FuzzySettings| -> FuzzySettingsError {

@@ -80,9 +80,13 @@ fn what_is_no_saved_index_is_refused() {
     assert!(matches!(read(b"{\"v\":1}"), BytesError::Foreign));
     assert!(matches!(read(&bytes[..6]), BytesError::Length { .. }));
     let mut newer = bytes.clone();
-    newer[7] = 2;
-    assert!(matches!(read(&newer), BytesError::Version { given: 2 }));
-    for cut in [7, 20, 71, 72, 100, bytes.len() - 1] {
+    newer[7] = 3;
+    assert!(matches!(read(&newer), BytesError::Version { given: 3 }));
+    // What named no word rule.
+    newer[7] = 1;
+    let older = read(&newer).to_string();
+    assert!(older.contains("build it again from its texts"), "{older}");
+    for cut in [7, 20, 79, 80, 100, bytes.len() - 1] {
         assert!(
             matches!(read(&bytes[..cut]), BytesError::Length { .. }),
             "{cut}"
@@ -127,7 +131,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let mut framed = b"SHFLEX\0\x01".to_vec();
+        let mut framed = b"SHFLEX\0\x02".to_vec();
         framed.extend(&bytes);
         let _ = LexicalIndex::from_bytes(&bytes, WordRule::Unicode);
         let _ = LexicalIndex::from_bytes(&sealed(framed), WordRule::Unicode);

@@ -1,10 +1,11 @@
 //! The form that words are compared in.
 
+use crate::invisible::is_left_out;
 use crate::plain::is_uncased;
 use crate::runs::Shape;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// Folds runs: composed (NFC), in lower case, composed again.
+/// Folds runs: without what is not seen, composed (NFC), in lower case, composed again.
 ///
 /// Composed again, because lower case can undo it: `J` with a caron has no single character,
 /// but `j` with a caron has.
@@ -21,10 +22,14 @@ impl Folder {
     pub(crate) fn fold<'a>(&'a mut self, run: &'a str, shape: Shape) -> &'a str {
         match shape {
             Shape::Ascii | Shape::Plain => return self.lower_case(run, shape),
-            Shape::Any if is_composed(run) => lower_case(run, &mut self.word),
+            Shape::Any if is_composed(run) && !run.contains(is_left_out) => {
+                lower_case(run, &mut self.word);
+            }
             Shape::Any => {
                 self.composed.clear();
-                self.composed.extend(run.nfc());
+                // Taken out first: it keeps apart what composes.
+                let seen = run.chars().filter(|character| !is_left_out(*character));
+                self.composed.extend(seen.nfc());
                 lower_case(&self.composed, &mut self.word);
             }
         }

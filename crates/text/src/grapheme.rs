@@ -1,4 +1,5 @@
-//! Edges of graphemes: what a reader sees as one character is never cut.
+//! Edges of graphemes: what a reader sees as one character is never cut, and what a joiner binds
+//! only where there is nowhere else.
 
 use unicode_segmentation::GraphemeCursor;
 
@@ -42,6 +43,11 @@ pub(crate) fn edge_behind(text: &str, at: usize) -> usize {
 /// Where a piece of at most `chars` characters that begins with `text` ends: on an edge, and never
 /// at once. Only a grapheme that is longer by itself goes beyond.
 pub(crate) fn cut(text: &str, chars: usize) -> usize {
+    cut_behind(text, chars, 0)
+}
+
+/// The same, where a joiner makes no piece end at or before `floor`.
+pub(crate) fn cut_behind(text: &str, chars: usize, floor: usize) -> usize {
     let at = text
         .char_indices()
         .nth(chars)
@@ -49,8 +55,46 @@ pub(crate) fn cut(text: &str, chars: usize) -> usize {
     match edge_before(text, at) {
         // The first edge behind the first character, should there be no room for that either.
         0 => edge_behind(text, at.max(text.chars().next().map_or(0, char::len_utf8))),
-        edge => edge,
+        edge => unjoined(text, edge, floor),
     }
+}
+
+/// The last edge at or before `at` that no joiner stands at; any edge where that would be 0.
+pub(crate) fn break_before(text: &str, at: usize) -> usize {
+    unjoined(text, edge_before(text, at), 0)
+}
+
+/// The last edge at or before `edge`, and behind `floor`, that no joiner stands at; `edge` if there
+/// is none.
+fn unjoined(text: &str, edge: usize, floor: usize) -> usize {
+    let mut free = edge;
+    while free > floor && is_joined(text, free) {
+        let last = text.get(..free).and_then(|ahead| ahead.chars().next_back());
+        free = edge_before(text, free - last.map_or(0, char::len_utf8));
+    }
+    if free > floor { free } else { edge }
+}
+
+/// The first edge at or behind `at` that no joiner stands at.
+pub(crate) fn break_behind(text: &str, at: usize) -> usize {
+    let mut free = edge_behind(text, at);
+    while is_joined(text, free) {
+        let next = text.get(free..).and_then(|behind| behind.chars().next());
+        free = edge_behind(text, free + next.map_or(0, char::len_utf8));
+    }
+    free
+}
+
+/// Whether a joiner binds what stands on both sides of `at`: a zero-width one belongs to the
+/// grapheme ahead of it, and the word goes on behind it.
+fn is_joined(text: &str, at: usize) -> bool {
+    let ahead = text.get(..at).and_then(|ahead| ahead.chars().next_back());
+    let behind = text.get(at..).and_then(|behind| behind.chars().next());
+    let (Some(ahead), Some(behind)) = (ahead, behind) else {
+        return false;
+    };
+    let joins = matches!(ahead, '\u{200C}' | '\u{200D}' | '\u{2060}') || behind == '\u{2060}';
+    joins && !ahead.is_whitespace() && !behind.is_whitespace()
 }
 
 /// Where `text` begins without its leading white space. White space that a mark binds to is part

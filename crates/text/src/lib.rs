@@ -7,6 +7,7 @@ mod blocks;
 mod fold;
 #[cfg(feature = "splitters")]
 mod grapheme;
+mod invisible;
 mod plain;
 mod runs;
 mod script;
@@ -20,6 +21,7 @@ mod words;
 
 #[cfg(feature = "splitters")]
 pub use blocks::{Block, BlockKind, markdown_blocks, plain_blocks};
+pub use runs::InWord;
 #[cfg(feature = "splitters")]
 pub use snippet::{Snippet, SnippetAround, snippet_around};
 pub use span::Span;

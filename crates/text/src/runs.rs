@@ -1,40 +1,68 @@
 //! The stretches of a text that words are made of.
 
+use crate::invisible::{is_left_out, parts_words};
 use crate::plain::is_plain;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// What a character does in a word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+/// What a character does in a word under [`WordRule::Unicode`](crate::WordRule::Unicode).
+///
+/// ```
+/// use shelfward_text::InWord;
+///
+/// let soft_hyphen = '\u{AD}';
+/// assert_eq!(InWord::of('é'), InWord::Letter);
+/// assert_eq!(InWord::of(soft_hyphen), InWord::LeftOut);
+/// assert_eq!(InWord::of('-'), InWord::Gap);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InWord {
     /// Letters and numbers: they make words.
     Letter,
     /// Combining marks: they belong to the letter before them.
     Mark,
+    /// Not seen, and of no meaning to the word: it is the same without them.
+    LeftOut,
     /// Everything else: it parts words.
     Gap,
 }
 
-pub(crate) fn kind(character: char) -> Kind {
-    if character.is_ascii() {
-        // The greater part of most texts, answered without a table.
-        return if character.is_ascii_alphanumeric() {
-            Kind::Letter
-        } else {
-            Kind::Gap
-        };
+impl InWord {
+    /// What `character` does.
+    #[must_use]
+    pub fn of(character: char) -> Self {
+        if let Some(known) = shortcut(character) {
+            return known;
+        }
+        if is_left_out(character) {
+            return Self::LeftOut;
+        }
+        if parts_words(character) {
+            return Self::Gap;
+        }
+        by_category(character)
     }
-    if is_plain(character) {
-        return Kind::Letter;
-    }
-    match character.general_category_group() {
-        GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number => Kind::Letter,
-        GeneralCategoryGroup::Mark => Kind::Mark,
-        _ => Kind::Gap,
+
+    /// Whether a word goes on with it, and none begins.
+    pub(crate) fn is_attached(self) -> bool {
+        matches!(self, Self::Mark | Self::LeftOut)
     }
 }
 
-pub(crate) fn is_mark(character: char) -> bool {
-    kind(character) == Kind::Mark
+/// The greater part of most texts, answered without a table.
+fn shortcut(character: char) -> Option<InWord> {
+    if character.is_ascii() {
+        let letter = character.is_ascii_alphanumeric();
+        return Some(if letter { InWord::Letter } else { InWord::Gap });
+    }
+    is_plain(character).then_some(InWord::Letter)
+}
+
+fn by_category(character: char) -> InWord {
+    match character.general_category_group() {
+        GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number => InWord::Letter,
+        GeneralCategoryGroup::Mark => InWord::Mark,
+        _ => InWord::Gap,
+    }
 }
 
 /// What a run is made of: the narrower, the less has to be looked up to fold it.
@@ -76,6 +104,8 @@ pub(crate) struct Run<'a> {
 
 /// The runs of a text, in order. Each begins with a letter.
 ///
+/// What is left out of words may stand inside a run, but not at its ends.
+///
 /// Neither composing nor lower-casing moves the edge of a run (a test walks every character), so
 /// runs can be found first and folded one by one. That keeps the lower case of Σ a matter of its
 /// own word: cut from a whole text, the initials `Α.Σ.` would end in a `ς` that the query `Σ`
@@ -87,7 +117,7 @@ pub(crate) struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Runs of letters and the marks behind them.
+    /// Runs of letters, the marks behind them, and between those what is left out.
     pub(crate) fn with_marks(text: &'a str) -> Self {
         Self {
             text,
@@ -96,12 +126,22 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Runs of letters alone, which marks part.
+    /// Runs of letters alone, which everything else parts.
     pub(crate) fn without_marks(text: &'a str) -> Self {
         Self {
             text,
             at: 0,
             marks_belong: false,
+        }
+    }
+
+    fn role(&self, character: char) -> InWord {
+        if self.marks_belong {
+            return InWord::of(character);
+        }
+        match shortcut(character).unwrap_or_else(|| by_category(character)) {
+            InWord::Letter => InWord::Letter,
+            _ => InWord::Gap,
         }
     }
 
@@ -121,7 +161,7 @@ impl<'a> Iterator for Runs<'a> {
     fn next(&mut self) -> Option<Run<'a>> {
         loop {
             let character = self.character()?;
-            if kind(character) == Kind::Letter {
+            if self.role(character) == InWord::Letter {
                 break;
             }
             self.at += character.len_utf8();
@@ -134,19 +174,26 @@ impl<'a> Iterator for Runs<'a> {
             .count();
         self.at += ascii;
         let mut shape = Shape::Ascii;
+        let mut end = self.at;
         while let Some(character) = self.character() {
-            match kind(character) {
-                Kind::Letter => {}
-                Kind::Mark if self.marks_belong => {}
-                _ => break,
+            match self.role(character) {
+                InWord::Letter | InWord::Mark => {
+                    // What is left out inside a run has to be taken out of it.
+                    if end < self.at {
+                        shape = Shape::Any;
+                    }
+                    end = self.at + character.len_utf8();
+                    shape = shape.with(character);
+                }
+                InWord::LeftOut => {}
+                InWord::Gap => break,
             }
-            shape = shape.with(character);
             self.at += character.len_utf8();
         }
         Some(Run {
             #[cfg(feature = "splitters")]
             at: start,
-            text: self.text.get(start..self.at)?,
+            text: self.text.get(start..end)?,
             shape,
         })
     }

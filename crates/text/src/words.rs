@@ -1,7 +1,7 @@
 //! What the words of a text are.
 
 use crate::fold::Folder;
-use crate::runs::{Runs, Shape, is_mark};
+use crate::runs::{InWord, Runs, Shape};
 use crate::script::is_unspaced;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 /// | `हिन्दी` | ह, न, द | हिन्दी | हिन्दी |
 /// | `İstanbul` | i, stanbul | i̇stanbul | i̇stanbul |
 /// | `東京都 v2` | 東京都, v2 | 東京都, v2 | 東京, 京都, v2 |
+/// | `Text·datei`, a soft hyphen at the dot | text, datei | textdatei | textdatei |
 ///
 /// # What holds
 ///
@@ -28,7 +29,23 @@ use serde::{Deserialize, Serialize};
 ///   its lower case of Σ can depend on letters beyond a full stop, a colon or an apostrophe.
 ///
 /// No rule folds more than case: `ﬁ` is not `fi`, `ß` is not `ss`, `é` is not `e`, and a final
-/// `ς` is not `σ`. The zero-width joiner and non-joiner part words under every rule.
+/// `ς` is not `σ`.
+///
+/// # What is not seen
+///
+/// Under [`Unicode`](Self::Unicode) and [`UnicodeBigrams`](Self::UnicodeBigrams), characters that
+/// are not seen are left out of the word that they stand in, so that it is found in every spelling:
+/// the soft hyphen (U+00AD), the zero-width joiner and non-joiner (U+200D, U+200C), the word joiner
+/// (U+2060), direction marks and isolates, variation selectors, and whatever else Unicode calls
+/// default-ignorable. Those that stand in the place of a separation part words: the zero-width space
+/// (U+200B), the invisible operators of formulas (U+2061 to U+2064), and the fillers that look like
+/// a blank (U+3164, U+FFA0). Under [`Seed`](Self::Seed) all but letters and numbers part words.
+///
+/// # Versions
+///
+/// What words a rule answers is of a [`version`](Self::version). An index of words is right for the
+/// version that it was made by alone, so it records it. Version 1 of `unicode` and
+/// `unicode-bigrams` parted words at all that is not seen, marks excepted; theirs is now 2.
 ///
 /// Letter tables grow with Unicode. A new release of this crate or of the compiler may know
 /// letters that the last one did not; texts with such letters are then worth indexing again.
@@ -56,6 +73,26 @@ pub enum WordRule {
 }
 
 impl WordRule {
+    /// The name of the rule, as in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seed => "seed",
+            Self::Unicode => "unicode",
+            Self::UnicodeBigrams => "unicode-bigrams",
+        }
+    }
+
+    /// The version of the rule in this release: a higher one than in a release whose rule of this
+    /// name answered other words for some text.
+    #[must_use]
+    pub fn version(self) -> u32 {
+        match self {
+            Self::Seed => 1,
+            Self::Unicode | Self::UnicodeBigrams => 2,
+        }
+    }
+
     /// The words of `text`, in order, repetitions included. None is empty.
     ///
     /// Takes any text; one without letters and numbers has no words.
@@ -159,7 +196,9 @@ impl<'a> Iterator for Parts<'a> {
         let unspaced = is_unspaced(self.rest.chars().next()?);
         let end = self
             .rest
-            .find(|character| is_unspaced(character) != unspaced && !is_mark(character))
+            .find(|character| {
+                is_unspaced(character) != unspaced && !InWord::of(character).is_attached()
+            })
             .unwrap_or(self.rest.len());
         let (text, rest) = self.rest.split_at(end);
         self.rest = rest;
@@ -172,7 +211,7 @@ impl<'a> Iterator for Parts<'a> {
 fn for_each_pair(run: &str, each: &mut impl FnMut(&str)) {
     let mut starts = run
         .char_indices()
-        .filter(|(_, character)| !is_mark(*character))
+        .filter(|(_, character)| !InWord::of(*character).is_attached())
         .map(|(at, _)| at);
     let (Some(mut start), Some(mut middle)) = (starts.next(), starts.next()) else {
         each(run);
@@ -190,7 +229,6 @@ fn for_each_pair(run: &str, each: &mut impl FnMut(&str)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::{Kind, kind};
     use unicode_normalization::UnicodeNormalization;
 
     /// What lets runs be found before they are folded, and a folded word be folded again.
@@ -200,20 +238,21 @@ mod tests {
             let composed: String = character.nfc().collect();
             let lower = composed.to_lowercase();
             for form in [&composed, &lower] {
-                let kinds: Vec<Kind> = form.chars().map(kind).collect();
-                let sound = match kind(character) {
-                    Kind::Letter => {
-                        kinds.first() == Some(&Kind::Letter) && !kinds.contains(&Kind::Gap)
+                let kinds: Vec<InWord> = form.chars().map(InWord::of).collect();
+                let sound = match InWord::of(character) {
+                    InWord::Letter => {
+                        kinds.first() == Some(&InWord::Letter) && !kinds.contains(&InWord::Gap)
                     }
-                    Kind::Mark => kinds.iter().all(|kind| *kind == Kind::Mark),
+                    InWord::Mark => kinds.iter().all(|kind| *kind == InWord::Mark),
+                    InWord::LeftOut => kinds == [InWord::LeftOut] && *form == character.to_string(),
                     // A symbol may come apart into a symbol and its marks: still no word.
-                    Kind::Gap => {
-                        kinds.first() == Some(&Kind::Gap) && !kinds.contains(&Kind::Letter)
+                    InWord::Gap => {
+                        kinds.first() == Some(&InWord::Gap) && !kinds.contains(&InWord::Letter)
                     }
                 };
                 assert!(sound, "U+{:04X}", u32::from(character));
-                let letters = form.chars().filter(|c| kind(*c) == Kind::Letter);
-                if kind(character) == Kind::Letter {
+                let letters = form.chars().filter(|c| InWord::of(*c) == InWord::Letter);
+                if InWord::of(character) == InWord::Letter {
                     for letter in letters {
                         let code = u32::from(character);
                         assert_eq!(is_unspaced(letter), is_unspaced(character), "U+{code:04X}");

@@ -55,6 +55,30 @@ fn whole_words_around_the_word() {
 }
 
 #[test]
+fn words_are_found_with_what_is_not_seen_in_them() {
+    let text = "Die Text\u{ad}datei.";
+    for word in ["textdatei", "TEXTDATEI", "text\u{ad}datei", "textda"] {
+        for rule in [WordRule::Unicode, WordRule::UnicodeBigrams] {
+            let at = snippet_around(text, &[word], &under(rule)).at;
+            assert_eq!(at, Some(4), "{word:?} by {rule:?}");
+        }
+    }
+    // Inside a run that is written without spaces, too.
+    let run = "昨日図\u{ad}書\u{e0100}館で";
+    for word in ["図書", "書館", "書\u{ad}館"] {
+        let at = run.find(&word[..3]);
+        assert_eq!(
+            snippet_around(run, &[word], &under(WordRule::UnicodeBigrams)).at,
+            at,
+            "{word:?}"
+        );
+    }
+    let text = "\u{1112}\u{ad}\u{1161}漢字";
+    let found = snippet_around(text, &["漢字"], &under(WordRule::UnicodeBigrams));
+    assert_eq!(found.at, text.find('漢'));
+}
+
+#[test]
 fn sizes_are_characters() {
     check("é é é x é é é", &["x"], around(2, 2), Some(9), "é x é");
     check(

@@ -4,9 +4,9 @@
 
 use proptest::prelude::*;
 use shelfward_text::{
-    ByHeading, ByHeadingOptions, ByParagraph, ByParagraphOptions, Document, FixedWithOverlap,
-    FixedWithOverlapOptions, Pages, Piece, Span, SplitError, Splitter, WholeDocument, fixed,
-    split_documents,
+    Block, BlockKind, ByHeading, ByHeadingOptions, ByParagraph, ByParagraphOptions, Document,
+    FixedWithOverlap, FixedWithOverlapOptions, Pages, Piece, Span, SplitError, Splitter,
+    WholeDocument, fixed, markdown_blocks, plain_blocks, split_documents, structure,
 };
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -176,6 +176,206 @@ fn headings_in_fences_are_none() {
     assert_eq!(found, [Some("A"), Some("B")]);
 }
 
+/// The headings that a text is cut at, by both readers of Markdown.
+#[track_caller]
+fn check_headings(text: &str, expected: &[&str]) {
+    let pieces = headings(2_000, 0, 0).split(text);
+    let found: Vec<_> = pieces
+        .iter()
+        .filter_map(|piece| piece.heading.as_deref())
+        .collect();
+    assert_eq!(found, expected, "{text}");
+    let blocks = markdown_blocks(text);
+    let titles = blocks
+        .iter()
+        .filter(|block| matches!(block.kind, BlockKind::Heading(_)));
+    let titles: Vec<&str> = titles.map(|block| block.text.as_str()).collect();
+    assert_eq!(titles, expected, "{text}");
+}
+
+#[test]
+fn a_fence_in_a_list_ends_where_it_is_closed() {
+    let marks = [
+        "- ", "* ", "+ ", "-   ", "1. ", "1.  ", "12) ", "  - ", "- 1. ", "•  ", "-\t",
+    ];
+    for mark in marks {
+        let column = mark.chars().count() + if mark.contains('\t') { 2 } else { 0 };
+        let within = " ".repeat(column);
+        for (sign, info) in [("```", "sh"), ("~~~~", ""), ("```", "")] {
+            // The code and the closing signs may stand elsewhere than the entry's text.
+            for code in ["", " ", "  ", &within] {
+                for close in 0..=column + 3 {
+                    let close = " ".repeat(close);
+                    let body =
+                        format!("{code}make\n\n{code}# no heading\n{close}{sign}\n\n# B\n\nb\n");
+                    check_headings(&format!("# A\n\n{mark}{sign}{info}\n{body}"), &["A", "B"]);
+                    let below = format!("{mark}step\n{within}two\n\n{within}{sign}{info}");
+                    check_headings(&format!("# A\n\n{below}\n{body}"), &["A", "B"]);
+                    let follows = format!("{mark}step\nand more\n{within}{sign}{info}");
+                    check_headings(&format!("# A\n\n{follows}\n{body}"), &["A", "B"]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fence_that_nothing_closes_ends_with_its_entry() {
+    check_headings("# A\n\n- ```sh\n  make\n\n# B\n\nb\n", &["A", "B"]);
+    check_headings("# A\n\n1. ~~~\n   make\n2. next\n\n# B\n\nb\n", &["A", "B"]);
+    // What closes it stands too far in.
+    check_headings("# A\n\n- ```\n  make\n      ```\n# B\n\nb\n", &["A", "B"]);
+    // The next fence opens ahead of what would close it.
+    let two = "# A\n\n- ```sh\n  make\n\n# B\n\n```sh\n# no heading\n```\n\n# C\n\nc\n";
+    check_headings(two, &["A", "B", "C"]);
+    // Outside of lists it goes on to the end.
+    check_headings("# A\n\na\n\n```sh\nmake\n\n# no heading\n", &["A"]);
+}
+
+#[test]
+fn what_is_no_list_opens_no_fence() {
+    // Text that goes on with a number, a rule, and code by itself.
+    check_headings("# A\n\nin\n1986. ```\n# B\n\nb\n", &["A", "B"]);
+    check_headings("# A\n\n* * * ```x```\n# B\n\nb\n", &["A", "B"]);
+    check_headings("# A\n\n-```\n# B\n\nb\n", &["A", "B"]);
+    check_headings("# A\n\n-      ```\n\n# B\n\nb\n", &["A", "B"]);
+}
+
+#[test]
+fn an_entry_that_begins_with_a_fence_is_one_block() {
+    let text = "- ```sh\n  make\n  ```\n- next\n";
+    let blocks = markdown_blocks(text);
+    let shown: Vec<_> = blocks
+        .iter()
+        .map(|block| (block.kind, block.text.as_str()))
+        .collect();
+    let entry = "- ```sh\n  make\n  ```";
+    assert_eq!(
+        shown,
+        [(BlockKind::Item, entry), (BlockKind::Item, "- next")]
+    );
+}
+
+#[test]
+fn many_marks_on_a_line_are_read_in_time() {
+    let line = "- ".repeat(50_000) + "x\n";
+    assert!(headings(1_000, 0, 0).split(&line).len() > 90);
+    let fences = "- ```\nx\n".repeat(50_000);
+    assert!(!markdown_blocks(&fences).is_empty());
+}
+
+#[test]
+fn blank_lines_of_every_kind_part_paragraphs() {
+    for end in ["\n", "\r\n", "\r", "\u{2028}", "\u{2029}"] {
+        let text = ["One is here.", "Two is here.", "Three is here."].join(&end.repeat(2));
+        for pieces in [paragraphs(30, 0, 0), paragraphs(26, 0, 0)].map(|by| by.split(&text)) {
+            let first = format!("One is here.{}Two is here.", end.repeat(2));
+            // The scrap behind is joined to it.
+            assert_eq!(pieces.len(), 1, "{end:?}");
+            assert!(texts(&text, &pieces)[0].starts_with(&first));
+        }
+        let long = |word: &str| word.repeat(12);
+        let text = [long("one, "), long("two, "), long("three, ")].join(&end.repeat(2));
+        let pieces = paragraphs(100, 0, 0).split(&text);
+        let starts: Vec<&str> = texts(&text, &pieces)
+            .iter()
+            .map(|piece| &piece[..3])
+            .collect();
+        assert_eq!(starts, ["one", "two", "thr"], "{end:?}");
+    }
+}
+
+#[test]
+fn what_a_piece_has_of_its_own_begins_behind_the_piece_before() {
+    let text = "x".repeat(250);
+    let places: Vec<_> = paragraphs(100, 20, 0)
+        .split(&text)
+        .iter()
+        .map(|piece| (piece.span.start, piece.span.end, piece.own_start))
+        .collect();
+    assert_eq!(places, [(0, 100, 0), (60, 180, 100), (140, 250, 180)]);
+
+    // A page that begins behind the cut is the page of the piece.
+    let text = format!(
+        "{}\n\n{}",
+        "one ".repeat(15).trim(),
+        "two ".repeat(30).trim()
+    );
+    let pages = Pages::joined_by_blank_lines([59, 119]);
+    for splitter in [
+        &paragraphs(100, 20, 0) as &dyn Splitter,
+        &headings(100, 20, 0),
+        &overlapping(59, 10, 5),
+    ] {
+        let document = Document {
+            uri: "u",
+            text: &text,
+            pages: Some(&pages),
+        };
+        let pieces = split_documents(&[document], splitter).unwrap();
+        assert_eq!((pieces[0].page, pieces[1].page), (Some(1), Some(2)));
+        assert!(pieces[1].text.contains("one"), "it repeats the page before");
+    }
+}
+
+#[test]
+fn hard_cuts_fall_between_words_where_some_end_near() {
+    let text = "letters ".repeat(40);
+    for pieces in [
+        paragraphs(100, 30, 0).split(&text),
+        headings(100, 30, 0).split(&text),
+    ] {
+        assert!(pieces.len() > 3);
+        for piece in texts(&text, &pieces) {
+            assert!(piece.ends_with("letters"), "{piece:?}");
+        }
+    }
+    // No white space in the last tenth: at the limit.
+    let text = format!("{} {}", "a".repeat(85), "b".repeat(100));
+    assert_eq!(paragraphs(100, 0, 0).split(&text)[0].span.end, 100);
+}
+
+#[test]
+fn no_cut_falls_behind_a_joiner() {
+    let sentence = "می\u{200c}خواهم کتاب\u{200c}های خوب را نمی\u{200c}فروشم ";
+    let spaced = sentence.repeat(15);
+    let unspaced = spaced.replace(' ', "");
+    let (conjuncts, bound) = ("ක්\u{200d}ෂ".repeat(200), "a\u{2060}b".repeat(200));
+    for text in [&spaced, &unspaced, &conjuncts, &bound] {
+        for size in (20..90).step_by(3) {
+            let fixed = fixed(text, size).unwrap().into_iter();
+            let mut spans: Vec<Span> = fixed.collect();
+            for splitter in [
+                &paragraphs(size, size / 4, 0) as &dyn Splitter,
+                &headings(size, size / 4, 0),
+                &overlapping(size, size / 4, 0),
+            ] {
+                spans.extend(splitter.split(text).iter().map(|piece| piece.span));
+            }
+            for span in spans {
+                for at in [span.start, span.end] {
+                    let (ahead, behind) = text.split_at(at);
+                    let bound = ['\u{200c}', '\u{200d}', '\u{2060}'];
+                    let cut =
+                        behind.is_empty() || !ahead.ends_with(bound) && !behind.starts_with(bound);
+                    assert!(cut, "at {at} of {text:?} by {size}");
+                }
+            }
+        }
+    }
+    let pieces = paragraphs(100, 0, 0).split(&spaced);
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    for piece in texts(&spaced, &pieces) {
+        assert!(
+            piece.split_whitespace().all(|word| words.contains(&word)),
+            "{piece:?}"
+        );
+    }
+    // Joined from end to end, it is cut all the same.
+    let joined = "a\u{200c}".repeat(500);
+    assert_eq!(fixed(&joined, 100).unwrap().len(), 10);
+}
+
 #[test]
 fn a_short_first_piece_is_not_repeated_whole() {
     let text = format!("One two three.\n\n{}", "word ".repeat(20));
@@ -255,7 +455,7 @@ fn documents_are_numbered_each() {
 #[test]
 fn pieces_grow_with_the_text_and_no_faster() {
     // One of each that an algorithm looks back through, over and over, if it looks back too far.
-    let texts: [(&str, fn(usize) -> String); 8] = [
+    let texts: [(&str, fn(usize) -> String); 10] = [
         ("words", |n| "word ".repeat(n / 5)),
         ("one word", |n| "x".repeat(n)),
         ("flags", |n| "🇫🇷".repeat(n / 2)),
@@ -264,6 +464,10 @@ fn pieces_grow_with_the_text_and_no_faster() {
         ("short lines", |n| "x\n".repeat(n / 2)),
         ("paragraphs", |n| "x\n\n".repeat(n / 3)),
         ("headings", |n| "# A\n".repeat(n / 4)),
+        ("joined", |n| "a\u{200c}".repeat(n / 2)),
+        ("joined words", |n| {
+            (" ".to_owned() + &"a\u{200c}".repeat(30)).repeat(n / 61)
+        }),
     ];
     for (name, text) in texts {
         let count = |n| {
@@ -301,6 +505,11 @@ fn text() -> impl Strategy<Value = String> {
         "#\n",
         "```\n",
         "~~~\n",
+        "- ",
+        "12. ",
+        "- ```sh\n",
+        "    ",
+        "\u{200c}",
         "e\u{301}",
         "\u{301}",
         " \u{301}",
@@ -363,6 +572,61 @@ fn check_pieces(text: &str, spans: &[Span]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// What each piece has of its own: all that the one before has not, and no more. It repeats at
+/// most so many characters.
+fn check_own(text: &str, pieces: &[Piece], most: usize) -> Result<(), TestCaseError> {
+    let mut before = 0;
+    for piece in pieces {
+        let Span { start, end } = piece.span;
+        let own = piece.own_start;
+        prop_assert!(start <= own && own < end, "{:?}", pieces);
+        prop_assert!(own >= before, "{:?}", pieces);
+        // Between what the piece before has and what is its own there is white space alone.
+        let between = &text[before.min(own).max(start)..own];
+        prop_assert!(between.trim().is_empty(), "{:?} of {:?}", between, pieces);
+        let begins = text[own..].graphemes(true).next().unwrap_or_default();
+        prop_assert!(!begins.trim().is_empty(), "{:?}", pieces);
+        let repeated = text[start..before.max(start)].replace("\r\n", "\n");
+        prop_assert!(
+            repeated.chars().count() <= most,
+            "{:?} in {:?}",
+            repeated,
+            pieces
+        );
+        before = end;
+    }
+    Ok(())
+}
+
+/// The same text with line ends of other kinds, and where each of its places is then.
+fn with_line_ends(text: &str, ends: &[usize]) -> (String, Vec<usize>) {
+    const ENDS: [&str; 5] = ["\n", "\r\n", "\r", "\u{2028}", "\u{2029}"];
+    let mut ends = ends.iter().cycle();
+    let (mut other, mut places) = (String::new(), Vec::new());
+    for (at, character) in text.char_indices() {
+        places.resize(at + 1, other.len());
+        if character == '\n' {
+            let end = ENDS[*ends.next().unwrap()];
+            // Behind a carriage return, a line feed would be half of a line end.
+            let end = if other.ends_with('\r') && end == "\n" {
+                "\r"
+            } else {
+                end
+            };
+            other.push_str(end);
+        } else {
+            other.push(character);
+        }
+    }
+    places.resize(text.len() + 1, other.len());
+    (other, places)
+}
+
+fn with_line_feeds(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .replace(['\r', '\u{2028}', '\u{2029}'], "\n")
+}
+
 /// Whether a text has nothing under its headings, and so no pieces.
 fn headings_alone(text: &str) -> bool {
     headings(usize::MAX, 0, 0).split(text).is_empty()
@@ -381,7 +645,9 @@ proptest! {
         for span in &spans {
             let piece = span.slice(&text).unwrap();
             let one_grapheme = piece.graphemes(true).count() == 1;
-            prop_assert!(piece.chars().count() <= size || one_grapheme, "{:?} at {}", piece, size);
+            // A line end is one character.
+            let chars = piece.replace("\r\n", "\n").chars().count();
+            prop_assert!(chars <= size || one_grapheme, "{:?} at {}", piece, size);
         }
         // Nothing but white space is lost, so the words are kept in order.
         let kept: String = spans.iter().filter_map(|span| span.slice(&text)).collect();
@@ -412,9 +678,51 @@ proptest! {
             }
             let spans: Vec<Span> = pieces.iter().map(|piece| piece.span).collect();
             check_pieces(&text, &spans)?;
-            let own: Vec<usize> = pieces.iter().map(|piece| piece.own_start).collect();
-            prop_assert!(own.is_sorted(), "{:?}", own);
-            prop_assert_eq!(texts(&text, &pieces).len(), pieces.len());
+            // Inside a paragraph, a cut repeats on top of what was cut with an overlap.
+            let most = [2 * overlap, 2 * overlap, overlap, 0][which];
+            check_own(&text, &pieces, most)?;
+        }
+    }
+
+    #[test]
+    fn line_ends_of_every_kind_are_alike(
+        text in text(),
+        ends in prop::collection::vec(0..5_usize, 1..8),
+        size in 2..120_usize,
+        overlap in 0..120_usize,
+        least in 0..120_usize,
+        window in 0..50_usize,
+    ) {
+        let text = with_line_feeds(&text);
+        let (other, places) = with_line_ends(&text, &ends);
+        let moved = |span: Span| Span { start: places[span.start], end: places[span.end] };
+        let (overlap, least) = (overlap % size, least % size);
+        let splitters: [&dyn Splitter; 4] = [
+            &paragraphs(size, overlap, least),
+            &headings(size, overlap, least),
+            &overlapping(size, overlap, window),
+            &WholeDocument,
+        ];
+        for splitter in splitters {
+            let expected = splitter.split(&text).into_iter().map(|piece| Piece {
+                span: moved(piece.span),
+                own_start: places[piece.own_start],
+                heading: piece.heading,
+            });
+            prop_assert_eq!(splitter.split(&other), expected.collect::<Vec<_>>(), "{:?}", other);
+        }
+        let expected = fixed(&text, size).unwrap().into_iter().map(moved);
+        prop_assert_eq!(fixed(&other, size).unwrap(), expected.collect::<Vec<_>>());
+        for blocks in [markdown_blocks, plain_blocks] {
+            let (ours, theirs) = (blocks(&text), blocks(&other));
+            let shown = |blocks: &[Block], moved: &dyn Fn(Span) -> Span| -> Vec<_> {
+                let shown = |b: &Block| (b.kind, with_line_feeds(&b.text), b.span.map(moved));
+                blocks.iter().map(shown).collect()
+            };
+            prop_assert_eq!(shown(&theirs, &|span| span), shown(&ours, &moved));
+            let pieces = structure(&theirs, size).unwrap();
+            let pieces: Vec<String> = pieces.iter().map(|piece| with_line_feeds(piece)).collect();
+            prop_assert_eq!(pieces, structure(&ours, size).unwrap());
         }
     }
 }

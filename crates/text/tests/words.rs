@@ -1,7 +1,7 @@
 //! The word rules: what they answer, and the laws they keep.
 
 use proptest::prelude::*;
-use shelfward_text::{WordRule, lexical_tokens};
+use shelfward_text::{InWord, WordRule, lexical_tokens};
 use unicode_normalization::UnicodeNormalization;
 
 const RULES: [WordRule; 3] = [WordRule::Seed, WordRule::Unicode, WordRule::UnicodeBigrams];
@@ -44,11 +44,6 @@ fn separators() {
     check_all("???", &[]);
     check_all("a_b-c.d/e", &["a", "b", "c", "d", "e"]);
     check_all("don't don’t", &["don", "t", "don", "t"]);
-    // Joiners and soft hyphens part words too.
-    check_all(
-        "a\u{200d}b c\u{200c}d e\u{ad}f",
-        &["a", "b", "c", "d", "e", "f"],
-    );
     check_all("nul\0byte", &["nul", "byte"]);
 }
 
@@ -113,9 +108,92 @@ fn lone_marks_begin_no_word() {
     check(
         "a\u{301}\u{200d}\u{301}b",
         &["a", "b"],
-        &["á", "b"],
-        &["á", "b"],
+        &["á\u{301}b"],
+        &["á\u{301}b"],
     );
+}
+
+#[test]
+fn what_is_not_seen_is_left_out() {
+    let joined = |text: &str, parts: &[&str], word: &str| check(text, parts, &[word], &[word]);
+    joined("Text\u{ad}datei", &["text", "datei"], "textdatei");
+    joined(
+        "Gesamt\u{ad}kon\u{ad}zept",
+        &["gesamt", "kon", "zept"],
+        "gesamtkonzept",
+    );
+    joined("می\u{200c}خواهم", &["می", "خواهم"], "میخواهم");
+    joined("ක\u{200d}ෂ", &["ක", "ෂ"], "කෂ");
+    joined("to\u{2060}day", &["to", "day"], "today");
+    joined("שלום\u{200f}עולם", &["שלום", "עולם"], "שלוםעולם");
+    joined("葛\u{e0100}", &["葛"], "葛");
+    // At the ends of a word, and of a text.
+    joined("\u{ad}\u{feff}word\u{ad}\u{200e}", &["word"], "word");
+    check_all("\u{ad} \u{200d}", &[]);
+    // Letters on both sides compose.
+    joined("e\u{34f}\u{301}", &["e"], "é");
+    check(
+        "\u{1112}\u{ad}\u{1161}",
+        &["\u{1112}", "\u{1161}"],
+        &["하"],
+        &["하"],
+    );
+    check(
+        "図\u{ad}書\u{fe00}館",
+        &["図", "書", "館"],
+        &["図書館"],
+        &["図書", "書館"],
+    );
+    // What stands for a separation parts words.
+    for parting in ['\u{200b}', '\u{2061}', '\u{2062}', '\u{2063}', '\u{2064}'] {
+        check_all(&format!("a{parting}b"), &["a", "b"]);
+    }
+    for blank in ['\u{3164}', '\u{ffa0}'] {
+        assert_eq!(WordRule::Unicode.words(&format!("a{blank}b")), ["a", "b"]);
+    }
+}
+
+/// Every character of Unicode 16 that is default-ignorable does one of the two, and no other one is
+/// left out.
+#[test]
+fn every_character_that_is_not_seen_is_decided_on() {
+    let ignorable = [
+        '\u{ad}'..='\u{ad}',
+        '\u{34f}'..='\u{34f}',
+        '\u{61c}'..='\u{61c}',
+        '\u{115f}'..='\u{1160}',
+        '\u{17b4}'..='\u{17b5}',
+        '\u{180b}'..='\u{180f}',
+        '\u{200b}'..='\u{200f}',
+        '\u{202a}'..='\u{202e}',
+        '\u{2060}'..='\u{206f}',
+        '\u{3164}'..='\u{3164}',
+        '\u{fe00}'..='\u{fe0f}',
+        '\u{feff}'..='\u{feff}',
+        '\u{ffa0}'..='\u{ffa0}',
+        '\u{fff0}'..='\u{fff8}',
+        '\u{1bca0}'..='\u{1bca3}',
+        '\u{1d173}'..='\u{1d17a}',
+        '\u{e0000}'..='\u{e0fff}',
+    ];
+    let parting = "\u{200b}\u{2061}\u{2062}\u{2063}\u{2064}\u{3164}\u{ffa0}";
+    for character in '\0'..=char::MAX {
+        let code = u32::from(character);
+        let is_ignorable = ignorable.iter().any(|range| range.contains(&character));
+        let expected = is_ignorable && !parting.contains(character);
+        let is_left_out = InWord::of(character) == InWord::LeftOut;
+        assert_eq!(is_left_out, expected, "U+{code:04X}");
+        if is_ignorable {
+            let text = format!("two{character}words");
+            let words: &[&str] = if expected {
+                &["twowords"]
+            } else {
+                &["two", "words"]
+            };
+            assert_eq!(WordRule::Unicode.words(&text), words, "U+{code:04X}");
+            assert_eq!(WordRule::UnicodeBigrams.words(&text), words, "U+{code:04X}");
+        }
+    }
 }
 
 #[test]
@@ -136,12 +214,7 @@ fn emoji() {
     check_all("👩‍👩‍👧 family", &["family"]);
     check_all("👍🏽🇫🇷❤\u{fe0f}🏴\u{e0067}\u{e0062}\u{e007f}", &[]);
     // A keycap is a digit with marks.
-    check(
-        "1\u{fe0f}\u{20e3}",
-        &["1"],
-        &["1\u{fe0f}\u{20e3}"],
-        &["1\u{fe0f}\u{20e3}"],
-    );
+    check("1\u{fe0f}\u{20e3}", &["1"], &["1\u{20e3}"], &["1\u{20e3}"]);
 }
 
 #[test]
@@ -237,6 +310,7 @@ fn names_in_json() {
         let bare: serde::de::value::StrDeserializer<'_, Error> =
             name.trim_matches('"').into_deserializer();
         assert_eq!(WordRule::deserialize(bare), Ok(rule));
+        assert_eq!(rule.name(), name.trim_matches('"'));
     }
     assert_eq!(WordRule::default(), WordRule::Unicode);
 }
@@ -379,6 +453,22 @@ proptest! {
             let words = rule.words(&text);
             prop_assert_eq!(&rule.words(&text.nfc().collect::<String>()), &words, "{:?}", rule);
             prop_assert_eq!(&rule.words(&text.nfd().collect::<String>()), &words, "{:?}", rule);
+        }
+    }
+
+    /// Words are those of the text without what is not seen in it.
+    #[test]
+    fn what_is_not_seen_changes_no_word(
+        text in texts(),
+        unseen in prop::sample::select(vec!['\u{ad}', '\u{200d}', '\u{fe0f}', '\u{34f}']),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let bare: String = text.chars().filter(|c| InWord::of(*c) != InWord::LeftOut).collect();
+        let mut other = text.clone();
+        other.insert(other.floor_char_boundary(at.index(other.len() + 1)), unseen);
+        for rule in [WordRule::Unicode, WordRule::UnicodeBigrams] {
+            prop_assert_eq!(rule.words(&text), rule.words(&bare), "{:?} of {:?}", rule, text);
+            prop_assert_eq!(rule.words(&other), rule.words(&bare), "{:?} of {:?}", rule, other);
         }
     }
 

@@ -41,7 +41,8 @@ impl std::fmt::Debug for Vocabulary {
 }
 
 /// The distinct words of some texts: in lower case, split at every character other than an ASCII
-/// letter, a digit or an underscore. `café` gives `caf`.
+/// letter, a digit or an underscore. `café` gives `caf`. Soft hyphens and zero-width joiners are left
+/// out first: a word is the same with and without them.
 ///
 /// ```
 /// use shelfward_websearch::{build_tf_vector, build_vocabulary};
@@ -78,8 +79,12 @@ pub fn build_tf_vector(text: &str, vocabulary: &Vocabulary) -> Vec<f64> {
     counts
 }
 
+/// What is not seen in a word: soft hyphen, zero-width non-joiner and joiner, word joiner.
+const UNSEEN: [char; 4] = ['\u{AD}', '\u{200C}', '\u{200D}', '\u{2060}'];
+
 pub(crate) fn each_word(text: &str, mut take: impl FnMut(&str)) {
-    let lower = text.to_lowercase();
+    let mut lower = text.to_lowercase();
+    lower.retain(|character| !UNSEEN.contains(&character));
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words = lower.split(|c| !word(c)).filter(|word| !word.is_empty());
     words.for_each(&mut take);

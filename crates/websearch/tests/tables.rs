@@ -70,6 +70,13 @@ fn vectors() {
     ] {
         assert_eq!(build_tf_vector(text, &vocabulary), expected, "{text}");
     }
+    let unseen = build_vocabulary([
+        "Text\u{ad}datei",
+        "textdatei",
+        "to\u{200c}day",
+        "to\u{2060}day",
+    ]);
+    assert_eq!(unseen.words(), ["textdatei", "today"]);
 }
 
 fn found(url: &str, ranks: &[(&str, u32)]) -> Candidate {

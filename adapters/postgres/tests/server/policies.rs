@@ -120,7 +120,7 @@ async fn a_reader_reads_within_a_scope_and_nothing_beside(ground: Ground) {
         ground.name()
     );
     ground.sql(&gone).await;
-    let all = writing.open(&name("c")).await.unwrap();
+    let all = writing.open_unscoped(&name("c")).await.unwrap();
     assert_eq!(
         all.count(&Filter::everything()).await.unwrap().exact(),
         Some(12)
@@ -223,7 +223,7 @@ async fn a_read_without_a_scope_is_refused(ground: Ground) {
         .unwrap();
     let url = by_role(&ground, "row_level_security=true");
     let store = Store::new(shelfward_postgres::connect(&url).await.unwrap());
-    let collection = store.open(&name("c")).await.unwrap();
+    let collection = store.open_unscoped(&name("c")).await.unwrap();
     for filter in [
         r"{}",
         r#"{"tenantId":"org"}"#,

@@ -49,7 +49,7 @@ pub(crate) fn library(run: &Run<'_>, report: &mut Report) {
         index
     });
     let name = CollectionName::new("library").unwrap();
-    let collection = runtime.block_on(store.open(&name)).unwrap();
+    let collection = runtime.block_on(store.open_unscoped(&name)).unwrap();
     let scope = Scope::of("org", ["g1", "g9"]).unwrap();
     let filter = Filter::from_json(
         r#"{"tenantId":"org","aclGroups":{"$in":["g1","g9"]},"status":"active"}"#,

@@ -9,14 +9,14 @@ use crate::library::{SHARES, everything, found, may_see, reader, tenant};
 pub(crate) fn filtered(run: &Run<'_>, report: &mut Report) {
     let library = run.library();
     let all = everything();
-    let (of_all, _) = found(run, &*library.bare, &all, |_| true);
+    let (of_all, _) = found(run, library.adapter(), &all, |_| true);
     report.checked += run.queries.len();
     for (group, every) in SHARES {
         let filter = reader(&tenant(0), group);
-        let (recall, fewest) = found(run, &*library.bare, &filter, |n| may_see(every, n));
+        let (recall, fewest) = found(run, library.adapter(), &filter, |n| may_see(every, n));
         report.checked += run.queries.len();
-        let mut filtered = run.dense(&*library.bare, &filter);
-        let mut unfiltered = run.dense(&*library.bare, &all);
+        let mut filtered = run.dense(library.adapter(), &filter);
+        let mut unfiltered = run.dense(library.adapter(), &all);
         let times = alternate(
             &run.numbers(),
             run.options.rounds,

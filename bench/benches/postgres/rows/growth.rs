@@ -34,11 +34,10 @@ pub(crate) fn growth(run: &Run<'_>, report: &mut Report) {
         };
         let mut lexical = |n: &usize| {
             let leg = Leg::lexical(run.words(*n), Match::Any, half.clone(), TOP_K);
-            let found = run.place.runtime.block_on(library.bare.search(&leg));
-            drop(black_box(found.unwrap()));
+            drop(black_box(library.adapter().search(run, &[leg])));
         };
-        let mut dense = run.dense(&*library.bare, &all);
-        let mut of_half = run.dense(&*library.bare, &half);
+        let mut dense = run.dense(library.adapter(), &all);
+        let mut of_half = run.dense(library.adapter(), &half);
         let times = alternate(
             &run.by_words(),
             run.options.rounds,

@@ -29,19 +29,12 @@ pub(crate) fn library(run: &Run<'_>, report: &mut Report) {
         let mut store = |n: &usize| {
             let dense = || Leg::dense(run.queries[*n].as_slice(), filter.clone(), depth);
             let lexical = || Leg::lexical(run.words(*n), Match::Any, filter.clone(), depth);
-            let bare = &library.bare;
-            if mode == Mode::Hybrid {
-                let (dense, lexical) = (dense(), lexical());
-                let found = bare.search_both(&dense, &lexical);
-                drop(black_box(runtime.block_on(found).unwrap()));
-            } else {
-                let leg = if mode == Mode::Dense {
-                    dense()
-                } else {
-                    lexical()
-                };
-                drop(black_box(runtime.block_on(bare.search(&leg)).unwrap()));
-            }
+            let legs = match mode {
+                Mode::Dense => vec![dense()],
+                Mode::Lexical => vec![lexical()],
+                _ => vec![dense(), lexical()],
+            };
+            drop(black_box(library.adapter().search(run, &legs)));
         };
         let asked = if mode == Mode::Dense {
             run.numbers()

@@ -16,10 +16,10 @@ use shelfward_bench::options::Options;
 use shelfward_bench::report::Figures;
 use shelfward_bench::rounds::Times;
 use shelfward_bench::vectors::drawn;
-use shelfward_core::{Collection, Filter, Leg, WordRule, query_words};
+use shelfward_core::{Filter, Leg, WordRule, query_words};
 
 use crate::drawn::Drawn;
-use crate::library::{Library, embedder};
+use crate::library::{Face, Library, embedder};
 use crate::place::Place;
 use crate::{TOP_K, WIDTH};
 
@@ -77,17 +77,12 @@ impl<'a> Run<'a> {
     /// The dense search of a collection, as a contender.
     pub(crate) fn dense<'s>(
         &'s self,
-        collection: &'s Collection,
+        face: Face<'s>,
         filter: &'s Arc<Filter>,
     ) -> impl FnMut(&usize) + 's {
         move |n| {
             let leg = Leg::dense(self.queries[*n].as_slice(), filter.clone(), TOP_K);
-            black_box(
-                self.place
-                    .runtime
-                    .block_on(collection.search(&leg))
-                    .unwrap(),
-            );
+            black_box(face.search(self, &[leg]));
         }
     }
 

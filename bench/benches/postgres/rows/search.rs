@@ -5,12 +5,12 @@ use std::hint::black_box;
 use shelfward_bench::report::{Report, Row};
 use shelfward_bench::rounds::alternate;
 use shelfward_bench::vectors::recall;
-use shelfward_core::{Collection, Leg, Match};
+use shelfward_core::{Leg, Match};
 
 use super::{Run, both};
 use crate::TOP_K;
 use crate::by_hand::ByHand;
-use crate::library::{everything, found, may_see, nearest, number, numbers, reader, tenant};
+use crate::library::{Face, everything, found, may_see, nearest, number, numbers, reader, tenant};
 
 const BESIDE: &str = "SQL by hand through sqlx";
 const GOAL: f64 = 1.1;
@@ -26,7 +26,7 @@ pub(crate) fn search(run: &Run<'_>, report: &mut Report) {
 fn dense(run: &Run<'_>, report: &mut Report) {
     let library = run.library();
     let by_hand = ByHand::new(run.place, &library.table);
-    let bare = &*library.bare;
+    let bare = library.adapter();
     for (what, group, every) in [
         ("dense", None, 1),
         ("dense, a reader of all", Some("all"), 1),
@@ -49,7 +49,7 @@ fn dense(run: &Run<'_>, report: &mut Report) {
             .collect();
         let theirs = recall(&theirs, &nearest(run, such));
         report.checked += 2 * run.queries.len();
-        let mut of_checked = run.dense(&*library.checked, &filter);
+        let mut of_checked = run.dense(library.checked(), &filter);
         let mut of_bare = run.dense(bare, &filter);
         let times = alternate(
             &run.numbers(),
@@ -85,12 +85,9 @@ fn legs(run: &Run<'_>, report: &mut Report) {
         .collect();
     let lexical = |n: &usize, top_k| Leg::lexical(run.words(*n), Match::Any, filter.clone(), top_k);
     let dense = |n: &usize, top_k| Leg::dense(run.queries[*n].as_slice(), filter.clone(), top_k);
-    let ours = |collection: &Collection, n: &usize| {
-        let found = run
-            .place
-            .runtime
-            .block_on(collection.search(&lexical(n, TOP_K)));
-        found.unwrap().hits
+    let ours = |face: Face<'_>, n: &usize| {
+        let mut found = face.search(run, &[lexical(n, TOP_K)]);
+        found.pop().unwrap().hits
     };
     for n in &run.by_words() {
         let by_hand = by_hand.lexical(&written[*n], scope, TOP_K);
@@ -98,33 +95,34 @@ fn legs(run: &Run<'_>, report: &mut Report) {
             .iter()
             .map(|hit| number(hit.text.as_deref()))
             .collect();
-        let ours = numbers(&ours(&*library.bare, n));
+        let ours = numbers(&ours(library.adapter(), n));
         assert_eq!(ours, by_hand, "the statement written by hand finds others");
     }
     let times = alternate(
         &run.by_words(),
         run.options.rounds,
         &mut [
-            ("adapter", &mut |n| drop(black_box(ours(&*library.bare, n)))),
+            ("adapter", &mut |n| {
+                drop(black_box(ours(library.adapter(), n)))
+            }),
             ("checked", &mut |n| {
-                drop(black_box(ours(&*library.checked, n)))
+                drop(black_box(ours(library.checked(), n)))
             }),
             ("by hand", &mut |n| {
                 drop(black_box(by_hand.lexical(&written[*n], scope, TOP_K)))
             }),
         ],
     );
-    let both_legs = |collection: &Collection, n: &usize| {
-        let (dense, lexical) = (dense(n, DEPTH), lexical(n, DEPTH));
-        let both = collection.search_both(&dense, &lexical);
-        drop(black_box(run.place.runtime.block_on(both).unwrap()));
+    let both_legs = |face: Face<'_>, n: &usize| {
+        let legs = [dense(n, DEPTH), lexical(n, DEPTH)];
+        drop(black_box(face.search(run, &legs)));
     };
     let times_of_both = alternate(
         &run.by_words(),
         run.options.rounds,
         &mut [
-            ("adapter", &mut |n| both_legs(&*library.bare, n)),
-            ("checked", &mut |n| both_legs(&*library.checked, n)),
+            ("adapter", &mut |n| both_legs(library.adapter(), n)),
+            ("checked", &mut |n| both_legs(library.checked(), n)),
             ("by hand", &mut |n| {
                 drop(black_box(by_hand.dense(
                     &run.queries[*n],

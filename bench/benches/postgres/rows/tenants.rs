@@ -13,10 +13,10 @@ pub(crate) fn tenants(run: &Run<'_>, report: &mut Report) {
     let one = tenants / 2;
     let filter = reader(&tenant(one), "all");
     let all = everything();
-    let (recall, fewest) = found(run, &*many.bare, &filter, |n| n / PASSAGES == one);
+    let (recall, fewest) = found(run, many.adapter(), &filter, |n| n / PASSAGES == one);
     report.checked += run.queries.len();
-    let mut among = run.dense(&*many.bare, &filter);
-    let mut unfiltered = run.dense(&*many.bare, &all);
+    let mut among = run.dense(many.adapter(), &filter);
+    let mut unfiltered = run.dense(many.adapter(), &all);
     let times = alternate(
         &run.numbers(),
         run.options.rounds,

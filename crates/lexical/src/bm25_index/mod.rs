@@ -129,6 +129,14 @@ impl Bm25Tokenizer {
 }
 
 impl Tokenizer for Bm25Tokenizer {
+    /// That of where words end; stop words and stems are not named.
+    fn rule(&self) -> Option<String> {
+        match self.cut {
+            Cut::Rule(rule) => rule.rule(),
+            Cut::Punctuation => Some("punctuation/1".to_owned()),
+        }
+    }
+
     fn for_each_word(&self, text: &str, each: &mut dyn FnMut(&str)) {
         match self.cut {
             Cut::Rule(rule) => rule.for_each_word(text, |word| self.hand_on(word, each)),

@@ -1,14 +1,13 @@
 //! Reading words with their places.
 
-use shelfward_text::Span;
+use shelfward_text::{InWord, Span};
 use unicode_normalization::UnicodeNormalization;
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// How an index reads the words of its texts and of the queries put to it.
 ///
 /// A function `Fn(&str) -> Vec<Token>` is one too. The words need not be folded: the index
-/// compares whatever it is given in lower case, composed and without accents, and leaves out a
-/// word of which nothing remains.
+/// compares whatever it is given in lower case, composed, without accents and without what is not
+/// seen, such as soft hyphens, and leaves out a word of which nothing remains.
 ///
 /// ```
 /// use shelfward_lexical::fuzzy::{FuzzyDocument, FuzzyIndex, FuzzySearch, FuzzySettings, Token};
@@ -73,27 +72,27 @@ impl Tokenize for FuzzyWords {
         };
         let mut open: Option<Open> = None;
         for (at, character) in text.char_indices() {
-            match (kind(character), &mut open) {
-                (Kind::Letter, None) => {
-                    open = Some(Open {
-                        start: at,
-                        end: at + character.len_utf8(),
-                    });
-                }
+            let end = at + character.len_utf8();
+            match (InWord::of(character), &mut open) {
                 // The apostrophe before it, if there was one, stands inside.
-                (Kind::Letter, Some(word)) if word.reaches(text, at) => {
-                    word.end = at + character.len_utf8();
-                }
-                (Kind::Mark, Some(word)) if word.end == at => word.end = at + character.len_utf8(),
-                (Kind::Apostrophe, Some(word)) if word.end == at => {}
-                (kind, Some(word)) => {
-                    give(word.start, word.end);
-                    open = (kind == Kind::Letter).then(|| Open {
-                        start: at,
-                        end: at + character.len_utf8(),
+                (InWord::Letter, word) => {
+                    let start = word.as_ref().map_or(at, |word| word.start);
+                    *word = Some(Open {
+                        start,
+                        end,
+                        apostrophe: false,
                     });
                 }
-                (_, None) => {}
+                (InWord::Mark, Some(word)) if !word.apostrophe => word.end = end,
+                (InWord::LeftOut, _) => {}
+                (InWord::Gap, Some(word)) if !word.apostrophe && is_apostrophe(character) => {
+                    word.apostrophe = true;
+                }
+                (_, word) => {
+                    if let Some(word) = word.take() {
+                        give(word.start, word.end);
+                    }
+                }
             }
         }
         if let Some(word) = open {
@@ -106,46 +105,16 @@ impl Tokenize for FuzzyWords {
 struct Open {
     start: usize,
     end: usize,
+    /// Whether an apostrophe stands behind its end.
+    apostrophe: bool,
 }
 
-impl Open {
-    /// Whether the word goes on at `at`: nothing, or an apostrophe alone, lies between.
-    fn reaches(&self, text: &str, at: usize) -> bool {
-        matches!(text.get(self.end..at), Some("" | "'" | "\u{2019}"))
-    }
+fn is_apostrophe(character: char) -> bool {
+    matches!(character, '\'' | '\u{2019}')
 }
 
-/// What a character does in a word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Letters and numbers: they make words.
-    Letter,
-    /// Combining marks: they belong to the letter before them.
-    Mark,
-    /// Inside of a word it belongs to it.
-    Apostrophe,
-    /// Everything else: it parts words.
-    Gap,
-}
-
-fn kind(character: char) -> Kind {
-    if character.is_ascii() {
-        return match character {
-            '\'' => Kind::Apostrophe,
-            _ if character.is_ascii_alphanumeric() => Kind::Letter,
-            _ => Kind::Gap,
-        };
-    }
-    match character.general_category_group() {
-        GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number => Kind::Letter,
-        GeneralCategoryGroup::Mark => Kind::Mark,
-        _ if character == '\u{2019}' => Kind::Apostrophe,
-        _ => Kind::Gap,
-    }
-}
-
-/// Writes the form in which a word is compared over `folded`: composed, in lower case, and without
-/// the accents of U+0300 to U+036F. It may be empty.
+/// Writes the form in which a word is compared over `folded`: without what is not seen, composed, in
+/// lower case, and without the accents of U+0300 to U+036F. It may be empty.
 pub(super) fn fold(word: &str, folded: &mut String) {
     folded.clear();
     if word.is_ascii() {
@@ -153,7 +122,10 @@ pub(super) fn fold(word: &str, folded: &mut String) {
         folded.make_ascii_lowercase();
         return;
     }
-    let lower = word.nfc().collect::<String>().to_lowercase();
+    let seen = word
+        .chars()
+        .filter(|character| InWord::of(*character) != InWord::LeftOut);
+    let lower = seen.nfc().collect::<String>().to_lowercase();
     let bare = lower.nfd().filter(|c| !('\u{300}'..='\u{36F}').contains(c));
     // Composed again, so that a syllable of Hangul is one letter and not three.
     folded.extend(bare.nfc());

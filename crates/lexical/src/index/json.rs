@@ -1,7 +1,9 @@
 //! The saved form as JSON, version 1.
 //!
-//! `{ "v": 1, "k1", "b", "documents", "terms" }`: each document is `[id, length]` or `[id, length,
-//! metadata]`, each term `[word, postings]`, and a posting `[position of the document, count]`.
+//! `{ "v": 1, "rule", "k1", "b", "documents", "terms" }`: each document is `[id, length]` or `[id,
+//! length, metadata]`, each term `[word, postings]`, and a posting `[position of the document,
+//! count]`. The rule is that of the words, as `unicode/2`; it is left out for the seed's, and where
+//! the tokenizer names none.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -12,6 +14,7 @@ use crate::bm25::Bm25;
 use crate::inverted::{Dictionary, InvertedIndex, Parts, Posting};
 use crate::tokenizer::Tokenizer;
 
+use super::rule::{self, OtherWordRule};
 use super::{LexicalIndex, is_too_deep};
 
 /// The version that is written, and the only one that is read.
@@ -27,6 +30,9 @@ pub enum SavedError {
     /// It is of another version.
     #[error("a saved index must be of version 1: this one says {0}")]
     Version(String),
+    /// Its words are not those that it would be searched by.
+    #[error(transparent)]
+    Rule(#[from] OtherWordRule),
     /// A part of it is missing or of another shape.
     #[error("a saved index must hold at {part} {must_be}")]
     Shape {
@@ -54,6 +60,8 @@ pub enum SavedError {
 pub enum Part {
     /// The whole.
     Whole,
+    /// The word rule.
+    Rule,
     /// The constant `k1`.
     K1,
     /// The constant `b`.
@@ -74,6 +82,7 @@ impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => f.write_str("its root"),
+            Self::Rule => f.write_str("rule"),
             Self::K1 => f.write_str("k1"),
             Self::B => f.write_str("b"),
             Self::Documents => f.write_str("documents"),
@@ -108,20 +117,24 @@ impl<T: Tokenizer> LexicalIndex<T> {
             terms.push(json!([word, postings]));
         });
         let bm25 = self.bm25();
-        json!({
+        let mut saved = json!({
             "v": VERSION,
             "k1": number(bm25.k1()),
             "b": number(bm25.b()),
             "documents": documents,
             "terms": terms,
-        })
+        });
+        if let Some(rule) = rule::named(&self.tokenizer) {
+            saved["rule"] = Value::from(rule);
+        }
+        saved
     }
 
     /// Restores an index that [`to_json`](Self::to_json) saved. `tokenizer` must read text as the
-    /// one that the index was made with.
+    /// one that the index was made with; where it is a word rule, that is checked.
     ///
     /// # Errors
-    /// [`SavedError`] names the first fault: another version, a constant that is not a finite
+    /// [`SavedError`] names the first fault: another version, another word rule or version of it, a constant that is not a finite
     /// number, a part out of shape, an id or a term that is there twice, two postings of one
     /// document in one term, a position that is no document's, a length that is not a whole number
     /// of 0 or more, or a count that is not one of 1 or more.
@@ -130,6 +143,7 @@ impl<T: Tokenizer> LexicalIndex<T> {
             return Err(shape(Part::Whole, "an object"));
         };
         check_version(saved)?;
+        check_rule(saved, &tokenizer)?;
         let k1 = finite(saved, "k1", Part::K1)?;
         let b = finite(saved, "b", Part::B)?;
         let bm25 = Bm25::new(k1, b).map_err(|_| shape(Part::K1, "a finite number"))?;
@@ -221,6 +235,14 @@ fn check_version(saved: &Map<String, Value>) -> Result<(), SavedError> {
         Some(version) => Err(SavedError::Version(version.to_string())),
         None => Err(SavedError::Version("nothing".to_owned())),
     }
+}
+
+fn check_rule(saved: &Map<String, Value>, tokenizer: &impl Tokenizer) -> Result<(), SavedError> {
+    let rule = match saved.get("rule") {
+        Some(rule) => Some(rule.as_str().ok_or_else(|| shape(Part::Rule, "a text"))?),
+        None => None,
+    };
+    Ok(rule::check(rule, tokenizer)?)
 }
 
 fn finite(saved: &Map<String, Value>, name: &str, part: Part) -> Result<f64, SavedError> {

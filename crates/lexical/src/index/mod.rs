@@ -2,6 +2,7 @@
 
 mod binary;
 mod json;
+mod rule;
 
 use std::collections::HashMap;
 
@@ -15,6 +16,7 @@ use crate::tokenizer::Tokenizer;
 
 pub use binary::BytesError;
 pub use json::{Part, SavedError};
+pub use rule::OtherWordRule;
 
 /// An index of documents by the words in them, ranked by BM25.
 ///

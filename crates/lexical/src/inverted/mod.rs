@@ -25,6 +25,7 @@ use lengths::Lengths;
 use list::List;
 pub(crate) use number::{read_number, write_number};
 pub(crate) use parts::Parts;
+pub(crate) use search::highest_first;
 pub use search::{Allowed, Scored, Search, Term, TooManyExpansions};
 
 /// For each word the documents that hold it, packed, with what BM25 needs to know of them.

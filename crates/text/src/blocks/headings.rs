@@ -1,7 +1,7 @@
 //! Headings of Markdown that begin with `#`, at the very start of their lines.
 
-use super::fence::Fences;
-use super::lines::lines;
+use super::fence::{Place, places};
+use super::lines::{Line, lines};
 
 /// A heading, as [`ByHeading`](crate::ByHeading) knows them.
 pub(crate) struct AtxHeading<'a> {
@@ -17,11 +17,13 @@ pub(crate) struct AtxHeading<'a> {
 
 /// The headings of a text that stand in no code fence.
 pub(crate) fn atx_headings(text: &str) -> impl Iterator<Item = AtxHeading<'_>> {
-    let mut fences = Fences::default();
-    lines(text).filter_map(move |line| {
-        if fences.hold(line.text) {
-            return None;
-        }
+    let lines: Vec<Line<'_>> = lines(text).collect();
+    let places = places(&lines);
+    let outside = lines
+        .into_iter()
+        .zip(places)
+        .filter(|(_, place)| *place == Place::Outside);
+    outside.filter_map(|(line, _)| {
         let (level, text) = heading(line.text)?;
         Some(AtxHeading {
             start: line.start,

@@ -1,7 +1,7 @@
 //! Blocks of Markdown, line by line.
 
 use super::clause::clause;
-use super::fence::Fences;
+use super::fence::{Place, places};
 use super::lines::{Line, lines};
 use super::plain::block;
 use super::{Block, BlockKind};
@@ -11,7 +11,7 @@ use super::{Block, BlockKind};
 /// Headings are lines that begin with one to six `#`, lines underlined with `=` or `-`, and
 /// numbered clauses that stand alone (as in [`plain_blocks`](crate::plain_blocks)); none of them
 /// in a code fence. A code fence is a block of text, whole, and so is front matter. Entries of
-/// lists and rows of tables are blocks each. Rules, underlines and the lines below table heads are
+/// lists and rows of tables are blocks each, an entry that begins with a fence up to its end. Rules, underlines and the lines below table heads are
 /// left out: the blocks hold every word of the text, in order.
 ///
 /// This is no parser of all of Markdown: quotes, HTML and what marks words inside a line stay as
@@ -38,19 +38,29 @@ pub fn markdown_blocks(text: &str) -> Vec<Block> {
         in_table: false,
     };
     let lines: Vec<Line<'_>> = lines(text).collect();
-    let mut fences = Fences::default();
+    let mut in_fence = false;
     let body = front_matter(&lines);
     if let Some(last) = body.checked_sub(1).and_then(|last| lines.get(last)) {
         reader.push(BlockKind::Text, 0, last.end());
     }
-    for (at, line) in lines.iter().enumerate().skip(body) {
-        let was_open = fences.is_open();
-        if fences.hold(line.text) {
-            if !was_open {
-                reader.close();
-            }
-            reader.extend(BlockKind::Text, *line);
-            if !fences.is_open() {
+    let body_lines = lines.get(body..).unwrap_or_default();
+    for (at, (line, place)) in (body..).zip(body_lines.iter().zip(places(body_lines))) {
+        // A fence that was open may have ended with the entry that it stood in.
+        if place == Place::Opens || place == Place::Outside && in_fence {
+            reader.close();
+        }
+        in_fence = matches!(place, Place::Opens | Place::Inside);
+        if place != Place::Outside {
+            let item = place == Place::Opens && is_item(line.text.trim());
+            reader.extend(
+                if item {
+                    BlockKind::Item
+                } else {
+                    BlockKind::Text
+                },
+                *line,
+            );
+            if place == Place::Closes {
                 reader.close();
             }
             continue;
@@ -267,7 +277,7 @@ fn is_item(content: &str) -> bool {
 }
 
 /// Three or more of `*`, `-` or `_`, with blanks between them or not.
-fn is_rule(content: &str) -> bool {
+pub(super) fn is_rule(content: &str) -> bool {
     let signs = || content.chars().filter(|c| !matches!(c, ' ' | '\t'));
     let Some(sign) = signs()
         .next()

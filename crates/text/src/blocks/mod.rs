@@ -3,7 +3,7 @@
 mod clause;
 mod fence;
 pub(crate) mod headings;
-mod lines;
+pub(crate) mod lines;
 mod markdown;
 mod plain;
 

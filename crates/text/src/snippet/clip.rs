@@ -1,7 +1,7 @@
 //! Making a snippet no longer than it may be.
 
 use super::{SnippetAround, is_white};
-use crate::grapheme::{edge_before, edge_behind};
+use crate::grapheme::{break_before, break_behind, edge_before};
 
 /// The part of a text that a snippet shows, in byte offsets.
 #[derive(Clone, Copy)]
@@ -67,7 +67,7 @@ fn last_chars(ahead: &str, room: usize) -> usize {
             let rest = kept.get(white..).unwrap_or_default();
             ahead.len() - rest.trim_start_matches(is_white).len()
         }
-        None => edge_behind(ahead, first),
+        None => break_behind(ahead, first),
     }
 }
 
@@ -85,6 +85,6 @@ fn first_chars(past: &str, room: usize) -> usize {
     // White space that nothing stands before ends no word.
     match kept.trim_start_matches(is_white).rfind(is_white) {
         Some(_) => kept.rfind(is_white).unwrap_or(end),
-        None => edge_before(past, end),
+        None => break_before(past, end),
     }
 }

@@ -1,7 +1,8 @@
 //! Finding the word that a snippet is placed around.
 
 use crate::fold::Folder;
-use crate::runs::{Run, Runs, Shape, is_mark};
+use crate::invisible::is_left_out;
+use crate::runs::{InWord, Run, Runs, Shape};
 use crate::words::{Parts, WordRule};
 use unicode_normalization::char::compose;
 
@@ -53,7 +54,7 @@ impl Sought {
             opening: Vec::new(),
         };
         for word in words {
-            let word = word.as_ref();
+            let word = word.as_ref().trim_matches(is_left_out);
             // One that holds anything else is no word.
             if Runs::with_marks(word)
                 .next()
@@ -100,9 +101,13 @@ fn unfolded(part: &str, folded_at: usize, folder: &mut Folder) -> usize {
     // What the letter so far composes to, while one may still join it.
     let mut open = None;
     for (at, character) in part.char_indices() {
-        if is_mark(character) {
-            open = None;
-            continue;
+        match InWord::of(character) {
+            InWord::Mark => {
+                open = None;
+                continue;
+            }
+            InWord::LeftOut => continue,
+            InWord::Letter | InWord::Gap => {}
         }
         // The conjoining letters of Hangul; any other folds by itself, with its marks.
         open = match open.and_then(|open| compose(open, character)) {

@@ -1,6 +1,7 @@
 //! Pieces of whole sections.
 
 use super::by_paragraph::{ByParagraph, ByParagraphOptions};
+use super::line_ends::LineFeeds;
 use super::spans::{SCRAP, Stretch, chars, join_scraps, paragraphs, pieces, slice};
 use super::{Piece, SplitError, Splitter};
 use crate::blocks::headings::{AtxHeading, atx_headings};
@@ -15,7 +16,8 @@ pub struct ByHeadingOptions {
     /// The most characters in a piece, before short ones are joined and overlap is added: 1,000
     /// unless set.
     pub max_chars: usize,
-    /// How many characters of the piece before are repeated: 150 unless set.
+    /// How many characters of the piece before are repeated at most: 150 unless set. Behind a cut
+    /// inside a paragraph, up to twice as many are.
     pub overlap_chars: usize,
     /// A section with a shorter text is joined to the next one: a quarter of `max_chars` up to
     /// 250, unless set.
@@ -175,11 +177,19 @@ struct Section<'a> {
 
 impl Splitter for ByHeading {
     fn split(&self, text: &str) -> Vec<Piece> {
+        let fed = LineFeeds::of(text);
+        fed.given_pieces(self.split_lines(fed.text()))
+    }
+}
+
+impl ByHeading {
+    /// The pieces of a text whose line ends are line feeds.
+    fn split_lines(&self, text: &str) -> Vec<Piece> {
         let headings: Vec<AtxHeading<'_>> = atx_headings(text)
             .filter(|heading| heading.level <= self.max_level)
             .collect();
         if headings.is_empty() {
-            return self.sizes.split(text);
+            return self.sizes.split_lines(text);
         }
         let joined = self.joined(self.sections(text, &headings));
         let min_chars = match self.sizes.min_chars {

@@ -1,8 +1,10 @@
 //! Pieces of a fixed size, between words where there is one to end.
 
+use super::SplitError;
 use super::error::check_size;
-use super::{SplitError, spans::rest};
-use crate::grapheme::{cut, is_edge, trim_end, trim_start};
+use super::line_ends::LineFeeds;
+use super::spans::{last_blank, rest};
+use crate::grapheme::{cut, trim_end, trim_start};
 use crate::span::Span;
 
 /// Cuts `text` into pieces of at most `size` characters (Unicode scalar values), without overlap.
@@ -28,7 +30,13 @@ pub fn fixed(text: &str, size: usize) -> Result<Vec<Span>, SplitError> {
     Ok(spans(text, size))
 }
 
-pub(crate) fn spans(text: &str, size: usize) -> Vec<Span> {
+pub(super) fn spans(text: &str, size: usize) -> Vec<Span> {
+    let fed = LineFeeds::of(text);
+    let spans = spans_of_lines(fed.text(), size).into_iter();
+    spans.map(|span| fed.given_span(span)).collect()
+}
+
+fn spans_of_lines(text: &str, size: usize) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut at = 0;
     loop {
@@ -40,7 +48,9 @@ pub(crate) fn spans(text: &str, size: usize) -> Vec<Span> {
         }
         let next = match piece.char_indices().nth(size) {
             None => piece.len(),
-            Some((limit, _)) => word_end(piece, limit, size).unwrap_or_else(|| cut(piece, size)),
+            Some((limit, _)) => {
+                last_blank(piece, limit, size, 0).unwrap_or_else(|| cut(piece, size))
+            }
         };
         let end = trim_end(piece.get(..next).unwrap_or_default());
         spans.push(Span {
@@ -49,14 +59,4 @@ pub(crate) fn spans(text: &str, size: usize) -> Vec<Span> {
         });
         at += next;
     }
-}
-
-/// The latest white space at `limit` or in the last tenth ahead of it.
-fn word_end(piece: &str, limit: usize, size: usize) -> Option<usize> {
-    let behind = rest(piece, limit).chars().next().map_or(0, char::len_utf8);
-    let mut back = piece.get(..limit + behind)?.char_indices().rev();
-    let mut reach = back.by_ref().take((size / 10).max(1).saturating_add(1));
-    reach
-        .find(|(at, character)| *at > 0 && character.is_whitespace() && is_edge(piece, *at))
-        .map(|(at, _)| at)
 }

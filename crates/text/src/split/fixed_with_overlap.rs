@@ -1,6 +1,7 @@
 //! Pieces of a fixed size that overlap.
 
 use super::error::check_overlap;
+use super::line_ends::LineFeeds;
 use super::spans::{SCRAP, Stretch, join_scraps, pieces, rest};
 use super::{Piece, SplitError, Splitter};
 use crate::grapheme::{cut, is_edge};
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct FixedWithOverlapOptions {
     /// The most characters in a piece, before overlap is added: 1,000 unless set.
     pub chars: usize,
-    /// How many characters of the piece before are repeated: 150 unless set.
+    /// How many characters of the piece before are repeated at most: 150 unless set.
     pub overlap_chars: usize,
     /// How many characters a cut may move ahead so as not to fall inside a word: 40 unless set.
     pub word_window: usize,
@@ -45,7 +46,7 @@ impl Default for FixedWithOverlapOptions {
 ///     ..FixedWithOverlapOptions::default()
 /// };
 /// let pieces = FixedWithOverlap::new(options)?.split(&text);
-/// assert_eq!((pieces[1].span.start, pieces[1].own_start), (80, 99));
+/// assert_eq!((pieces[0].span.end, pieces[1].span.start, pieces[1].own_start), (99, 80, 100));
 /// # Ok::<(), shelfward_text::SplitError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +84,8 @@ impl FixedWithOverlap {
 
 impl Splitter for FixedWithOverlap {
     fn split(&self, text: &str) -> Vec<Piece> {
+        let fed = LineFeeds::of(text);
+        let text = fed.text();
         let mut stretches = Vec::new();
         let mut start = 0;
         while start < text.len() {
@@ -94,10 +97,10 @@ impl Splitter for FixedWithOverlap {
             });
             start = end;
         }
-        pieces(
+        fed.given_pieces(pieces(
             text,
             &join_scraps(text, stretches, SCRAP),
             self.options.overlap_chars,
-        )
+        ))
     }
 }

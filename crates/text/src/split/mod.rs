@@ -6,6 +6,7 @@ mod documents;
 mod error;
 mod fixed;
 mod fixed_with_overlap;
+mod line_ends;
 mod pages;
 mod spans;
 mod structure;
@@ -33,7 +34,11 @@ use serde::{Deserialize, Serialize};
 /// - the pieces stand in the order of the text, and each begins behind where the one before it
 ///   begins;
 /// - together they hold everything but white space;
-/// - none is empty, begins or ends with white space, or begins or ends inside a grapheme.
+/// - each has something of its own;
+/// - none is empty, begins or ends with white space, or begins or ends inside a grapheme, or behind
+///   a zero-width joiner or non-joiner that a word goes on behind, where there is another place;
+/// - they are those of the same text with line feeds: CR LF, CR, U+2028 and U+2029 end a line as
+///   they do, and count as one character.
 ///
 /// A function of a text is a splitter too.
 pub trait Splitter {
@@ -53,8 +58,9 @@ impl<F: Fn(&str) -> Vec<Piece>> Splitter for F {
 pub struct Piece {
     /// Where it stands in the text, in byte offsets.
     pub span: Span,
-    /// The byte offset where what it has of its own begins. What stands ahead of it, if anything,
-    /// is overlap: it repeats the end of the piece before.
+    /// The byte offset where what it has of its own begins: its first character that is no white
+    /// space and that the piece before has not. What stands ahead of it, if anything, is overlap: it
+    /// repeats the end of the piece before.
     pub own_start: usize,
     /// The heading that it stands under, if it is known.
     pub heading: Option<String>,

@@ -1,7 +1,7 @@
 //! What the splitters with overlap share: stretches of a text, before they are pieces.
 
 use super::Piece;
-use crate::grapheme::{cut, edge_behind, is_edge, trim_end, trim_start};
+use crate::grapheme::{break_behind, cut, cut_behind, is_edge, trim_end, trim_start};
 use crate::span::Span;
 
 /// Below so many characters a piece is a scrap, and is joined to the one before.
@@ -86,28 +86,51 @@ pub(super) fn pack<'a>(text: &str, units: Vec<Stretch<'a>>, max_chars: usize) ->
     packed
 }
 
-/// Cuts what is longer than `max_chars`, whatever it cuts through, graphemes excepted.
+/// Cuts what is longer than `max_chars`: at the latest white space in the last tenth, or else at
+/// the limit. What follows begins `overlap` characters ahead of the cut.
 pub(super) fn hard_cut<'a>(
     text: &str,
     units: Vec<Stretch<'a>>,
     max_chars: usize,
     overlap: usize,
 ) -> Vec<Stretch<'a>> {
-    let step = max_chars.saturating_sub(overlap).max(1);
     let mut pieces = Vec::new();
     for unit in units {
         let mut start = unit.start;
         loop {
             let left = slice(text, start, unit.end);
-            let end = start + cut(left, max_chars);
+            let end = start + hard_end(left, max_chars, overlap);
             pieces.push(Stretch { start, end, ..unit });
             if end >= unit.end {
                 break;
             }
-            start += cut(left, step);
+            // However long a grapheme at the cut is, what follows gets ahead.
+            let least = start + cut(left, 1);
+            start = overlap_start(text, start, end, overlap).max(least).min(end);
         }
     }
     pieces
+}
+
+/// Where a stretch that begins with `left` is cut.
+fn hard_end(left: &str, max_chars: usize, overlap: usize) -> usize {
+    let Some((limit, _)) = left.char_indices().nth(max_chars) else {
+        return left.len();
+    };
+    // What the next one repeats must be less than this one holds.
+    let floor = left.char_indices().nth(overlap).map_or(0, |(at, _)| at);
+    last_blank(left, limit, max_chars, floor).unwrap_or_else(|| cut_behind(left, max_chars, floor))
+}
+
+/// The latest white space at `limit`, which is `size` characters on, or in the last tenth ahead of
+/// it; behind `floor` in any case.
+pub(super) fn last_blank(piece: &str, limit: usize, size: usize, floor: usize) -> Option<usize> {
+    let behind = rest(piece, limit).chars().next().map_or(0, char::len_utf8);
+    let mut back = piece.get(..limit + behind)?.char_indices().rev();
+    let mut reach = back.by_ref().take((size / 10).max(1).saturating_add(1));
+    reach
+        .find(|(at, character)| *at > floor && character.is_whitespace() && is_edge(piece, *at))
+        .map(|(at, _)| at)
 }
 
 /// Joins what is shorter than `min_chars` to what stands before it under the same heading.
@@ -173,32 +196,36 @@ pub(super) fn pieces(text: &str, stretches: &[Stretch<'_>], overlap: usize) -> V
         let Some(own) = own else {
             continue;
         };
-        let last = pieces.last().map(|last| last.span.start);
-        let begins_behind = |span: &Span| last.is_none_or(|last| span.start > last);
+        let last = pieces.last().map(|last| last.span);
+        let begins_behind = |span: &Span| last.is_none_or(|last| span.start > last.start);
         let repeats = (reach < stretch.start)
             .then(|| trimmed(text, reach, stretch.end))
             .flatten();
         let with_part = || {
             // All of the last piece would come again: its first word is left out.
-            let from = next_word(text, last?, stretch.start)?;
+            let from = next_word(text, last?.start, stretch.start)?;
             trimmed(text, from, stretch.end)
         };
-        let (span, own_start) = if let Some(span) = repeats.filter(begins_behind) {
-            (span, stretch.start)
-        } else if let Some(span) = with_part().filter(|_| repeats.is_some()) {
-            (span, stretch.start)
-        } else if begins_behind(&own) {
-            (own, own.start)
-        } else {
-            // White space alone parts the two: this one holds the other.
-            if let Some(last) = pieces.last_mut() {
-                last.span.end = last.span.end.max(own.end);
+        let span = match repeats {
+            Some(span) if begins_behind(&span) => span,
+            Some(_) if let Some(span) = with_part() => span,
+            _ if begins_behind(&own) => own,
+            _ => {
+                // White space alone parts the two: this one holds the other.
+                if let Some(last) = pieces.last_mut() {
+                    last.span.end = last.span.end.max(own.end);
+                }
+                continue;
             }
+        };
+        let behind = last.map_or(span.start, |last| span.start.max(last.end));
+        // A piece that adds white space alone would only repeat.
+        let Some(new) = trimmed(text, behind, span.end) else {
             continue;
         };
         pieces.push(Piece {
             span,
-            own_start,
+            own_start: new.start,
             heading: stretch.heading.map(str::to_owned),
         });
     }
@@ -219,7 +246,7 @@ fn overlap_start(text: &str, floor: usize, start: usize, overlap: usize) -> usiz
     };
     let ahead = slice(text, floor, start);
     let reach = ahead.char_indices().nth_back(back).map_or(0, |(at, _)| at);
-    floor + edge_behind(ahead, reach)
+    floor + break_behind(ahead, reach)
 }
 
 /// Where the first word behind `from`, an edge, begins, if one does ahead of `upto`.

@@ -3,7 +3,7 @@
 use super::SplitError;
 use super::error::check_size;
 use super::fixed;
-use super::spans::{chars, trimmed};
+use super::spans::trimmed;
 use crate::blocks::{Block, BlockKind};
 
 /// Cuts a document along its sections into texts of at most `size` characters (Unicode scalar
@@ -76,6 +76,11 @@ fn sections(blocks: &[Block]) -> Vec<Vec<&Block>> {
 
 fn is_heading(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Heading(_))
+}
+
+/// How many characters a text has, each line end being one.
+fn chars(text: &str) -> usize {
+    text.chars().count() - text.matches("\r\n").count()
 }
 
 /// Fills pieces with whole blocks.

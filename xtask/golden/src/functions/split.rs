@@ -33,12 +33,25 @@ pub(super) const WHITE_SPACE: Deviation = Deviation {
 
 pub(super) const GRAPHEMES: Deviation = Deviation {
     name: "graphemes-stay-whole",
-    why: "no cut falls inside a grapheme, CR LF included",
+    why: "no cut falls inside a grapheme",
     ours: Ours::Answers,
-    applies: |input, _| {
-        let text = text(input);
-        text.contains("\r\n") || !text.chars().all(stands_alone)
-    },
+    applies: |input, _| !text(input).chars().all(stands_alone),
+};
+
+pub(super) const LINE_ENDS: Deviation = Deviation {
+    name: "line-ends-are-line-feeds",
+    why: "CR LF, CR, U+2028 and U+2029 end lines and count as one character, so that a text is cut \
+          as it is with line feeds",
+    ours: Ours::Answers,
+    applies: |input, _| text(input).contains(['\r', '\u{2028}', '\u{2029}']),
+};
+
+pub(super) const HARD_CUTS: Deviation = Deviation {
+    name: "hard-cuts-between-words",
+    why: "a paragraph that is too long is cut at white space in the last tenth of the size where \
+          there is some, and not behind a joiner; what follows it moves along",
+    ours: Ours::Answers,
+    applies: |input, _| has_long_paragraph(&text(input), size(input)),
 };
 
 pub(super) const STARTS_INCREASE: Deviation = Deviation {
@@ -66,6 +79,24 @@ fn size(input: &Value) -> usize {
 
 fn overlap(input: &Value) -> usize {
     count_of(options(input), "overlapChars").unwrap_or(150)
+}
+
+/// Whether a paragraph of several words, with the heading ahead of it, is longer than `size`.
+fn has_long_paragraph(text: &str, size: usize) -> bool {
+    let mut ahead = 0;
+    let mut is_long = |paragraph: &str| {
+        let chars = paragraph.chars().count();
+        let long = ahead + chars > size && paragraph.contains(char::is_whitespace);
+        // The white space between the two counts: a blank line of any length.
+        ahead = if paragraph.starts_with('#') {
+            chars + 2
+        } else {
+            0
+        };
+        long
+    };
+    text.split("\n\n")
+        .any(|paragraph| is_long(paragraph.trim()))
 }
 
 /// Whether a character is surely a grapheme by itself, whatever stands beside it: of what is not

@@ -14,6 +14,8 @@ pub(super) const SPLIT_BY_HEADING: Function = Function {
         split::SIZES_IN_CHARACTERS,
         split::WHITE_SPACE,
         split::GRAPHEMES,
+        split::LINE_ENDS,
+        split::HARD_CUTS,
         split::STARTS_INCREASE,
         Deviation {
             name: "fences-hold-no-headings",
@@ -21,7 +23,9 @@ pub(super) const SPLIT_BY_HEADING: Function = Function {
             ours: Ours::Answers,
             applies: |input, _| {
                 let fence = |line: &str| {
-                    let line = line.trim_start_matches(' ');
+                    // Behind the marks of lists, too.
+                    let line = line
+                        .trim_start_matches(|c: char| " \t-*+.)".contains(c) || c.is_ascii_digit());
                     line.starts_with("```") || line.starts_with("~~~")
                 };
                 text(input).lines().any(fence)

@@ -14,6 +14,8 @@ pub(super) const SPLIT_BY_PARAGRAPH: Function = Function {
         split::SIZES_IN_CHARACTERS,
         split::WHITE_SPACE,
         split::GRAPHEMES,
+        split::LINE_ENDS,
+        split::HARD_CUTS,
         split::STARTS_INCREASE,
     ],
 };

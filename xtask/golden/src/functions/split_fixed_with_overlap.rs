@@ -14,6 +14,7 @@ pub(super) const SPLIT_FIXED_WITH_OVERLAP: Function = Function {
         split::SIZES_IN_CHARACTERS,
         split::WHITE_SPACE,
         split::GRAPHEMES,
+        split::LINE_ENDS,
         split::STARTS_INCREASE,
     ],
 };

@@ -73,7 +73,19 @@ pub(super) const TF_VECTORS: Function = Function {
         }))
     },
     differences: whole,
-    deviations: &[],
+    deviations: &[UNSEEN],
+};
+
+const UNSEEN: Deviation = Deviation {
+    name: "unseen-characters-part-no-words",
+    why: "a word is the same with and without soft hyphens and zero-width joiners, as under the word \
+          rules of the library",
+    ours: Ours::Answers,
+    applies: |input, _| {
+        let texts: Vec<String> = read(input, "texts").unwrap_or_default();
+        let unseen = ['\u{AD}', '\u{200C}', '\u{200D}', '\u{2060}'];
+        texts.iter().any(|text| text.contains(unseen))
+    },
 };
 
 const REFUSED_NUMBERS: Deviation = Deviation {

@@ -16,6 +16,8 @@ mod query;
 mod sums;
 mod top;
 
+pub(crate) use top::highest_first;
+
 use shelfward_core::Match;
 
 use super::InvertedIndex;
@@ -118,7 +120,9 @@ impl InvertedIndex {
         found.sort_unstable_by(top::best_first);
         let end = match found.get(search.top_k.saturating_sub(1)) {
             // Scores ascend nowhere, so those that equal the last stand together.
-            Some(last) if search.with_ties => found.partition_point(|f| f.score >= last.score),
+            Some(last) if search.with_ties => {
+                found.partition_point(|f| top::highest_first(f.score, last.score).is_le())
+            }
             _ => search.top_k,
         };
         found.truncate(end);

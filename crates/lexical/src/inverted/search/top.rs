@@ -13,11 +13,22 @@ const SLACK: f32 = 1e-4;
 /// is compared with: both by half an [`f32::EPSILON`] at most. Twice of that.
 const SLACK_PER_PART: f32 = 2.0 * f32::EPSILON;
 
+/// The order of scores, highest first: a total one, whatever the scores are.
+pub(crate) fn highest_first(a: f64, b: f64) -> Ordering {
+    // Not a number, which unusual constants can give, is last; and the two zeros are one.
+    let number = |x: f64| {
+        if x.is_nan() {
+            f64::NEG_INFINITY
+        } else {
+            x + 0.0
+        }
+    };
+    number(b).total_cmp(&number(a))
+}
+
 /// Highest score first; equal ones by where they were met, then by document.
 pub(super) fn best_first(a: &Ranked, b: &Ranked) -> Ordering {
-    // Not a number, which unusual constants can give, is last.
-    let number = |x: f64| if x.is_nan() { f64::NEG_INFINITY } else { x };
-    (number(b.score).total_cmp(&number(a.score)))
+    highest_first(a.score, b.score)
         .then_with(|| a.met.cmp(&b.met))
         .then_with(|| a.document.cmp(&b.document))
 }

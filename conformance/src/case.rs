@@ -3,8 +3,7 @@ use std::pin::Pin;
 
 use shelfward_core::Capabilities;
 
-use crate::context::{Context, Ground};
-use crate::faulty::Fault;
+use crate::context::{Context, Environment};
 use crate::verdict::Checked;
 
 type Run = dyn Fn(Context) -> Pin<Box<dyn Future<Output = Checked> + Send>> + Send + Sync;
@@ -20,10 +19,6 @@ pub struct Case {
 pub struct CaseInfo {
     /// `group/name`.
     pub id: String,
-    /// The faults that this case must catch.
-    pub kills: &'static [Fault],
-    /// Whether the rule is kept by the checked handle alone, so that no store can break it.
-    pub of_the_handle: bool,
     /// Whether a store of these capabilities can do what the case asks. One that cannot must refuse.
     pub needs: fn(&Capabilities) -> bool,
     /// Where the case has nothing to ask of a store, so that it is not run.
@@ -60,23 +55,27 @@ pub(crate) enum Applies {
 
 impl CaseInfo {
     /// Why the case has nothing to ask of such a store, if it has not.
-    pub(crate) fn not_run(&self, can: &Capabilities, ground: Ground) -> Option<&'static str> {
+    pub(crate) fn not_run(
+        &self,
+        can: &Capabilities,
+        environment: Environment,
+    ) -> Option<&'static str> {
         match self.applies {
             _ if self.reopens && !can.durable => Some("what it holds is gone with the process"),
-            _ if self.is_of_a_server() && !ground.server => {
+            _ if self.is_of_a_server() && !environment.server => {
                 Some("it is no client of a server, or its StoreUnderTest names none")
             }
             Applies::Where(applies, otherwise) if !applies(can) => Some(otherwise),
-            _ if self.reopens && !ground.places => {
+            _ if self.reopens && !environment.places => {
                 Some("its StoreUnderTest names no place where it could be opened again")
             }
-            _ if self.second_process && !ground.processes => {
+            _ if self.second_process && !environment.processes => {
                 Some("a second process is to be had where run_tests is the main of the program")
             }
-            _ if self.server == Wanted::Denial && !ground.denies => {
+            _ if self.server == Wanted::Denial && !environment.denies => {
                 Some("its server asks for no credentials")
             }
-            _ if self.server == Wanted::Crash => ground.crashes.err(),
+            _ if self.server == Wanted::Crash => environment.crashes.err(),
             _ => None,
         }
     }
@@ -100,8 +99,6 @@ impl Case {
     {
         let info = CaseInfo {
             id: id.into(),
-            kills: &[],
-            of_the_handle: false,
             needs: |_| true,
             applies: Applies::Always,
             reopens: false,
@@ -112,18 +109,6 @@ impl Case {
             info,
             run: Box::new(move |context| Box::pin(run(context))),
         }
-    }
-
-    /// Names the faults that this case must catch.
-    pub(crate) fn kills(mut self, faults: &'static [Fault]) -> Self {
-        self.info.kills = faults;
-        self
-    }
-
-    /// Says that the rule is kept by the checked handle, whatever the store does.
-    pub(crate) fn of_the_handle(mut self) -> Self {
-        self.info.of_the_handle = true;
-        self
     }
 
     /// Says what a store must be capable of; one that is not must refuse.

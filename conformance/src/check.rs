@@ -18,6 +18,9 @@ pub(crate) fn ids(found: &LegResult) -> Vec<String> {
         .collect()
 }
 
+/// No ids, to be expected.
+pub(crate) const NONE: &[&str] = &[];
+
 /// The same ids, whatever their order: more is widening, less is narrowing.
 pub(crate) fn same_ids<S: AsRef<str>>(what: &str, got: &[String], expected: &[S]) -> Checked {
     let wanted: BTreeSet<&str> = expected.iter().map(AsRef::as_ref).collect();

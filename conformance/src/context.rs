@@ -1,6 +1,7 @@
 //! What a case works with: handles on the store, collections of its own, and fixtures that read-only
 //! cases share.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -30,8 +31,7 @@ struct Run {
     run: String,
     next: AtomicU32,
     made: Mutex<Vec<CollectionName>>,
-    filters: OnceCell<Collection>,
-    open_filters: OnceCell<Collection>,
+    shared: Mutex<BTreeMap<&'static str, Arc<OnceCell<Collection>>>>,
     seed: u64,
     processes: Processes,
 }
@@ -48,16 +48,15 @@ impl Context {
             run,
             next: AtomicU32::new(0),
             made: Mutex::default(),
-            filters: OnceCell::new(),
-            open_filters: OnceCell::new(),
+            shared: Mutex::default(),
             seed,
             processes,
         }))
     }
 
     /// What this run can do with the store, beside what the store declares.
-    pub(crate) fn ground(&self) -> Ground {
-        Ground {
+    pub(crate) fn environment(&self) -> Environment {
+        Environment {
             places: self.0.store.place("probe").is_some(),
             processes: self.0.processes != Processes::None,
             server: self.0.store.server().is_some(),
@@ -69,12 +68,12 @@ impl Context {
         }
     }
 
-    /// A place that nothing else uses, where the store has such places.
-    pub(crate) fn place(&self) -> Checked<Place> {
+    /// A location that nothing else uses, where the store has such places.
+    pub(crate) fn location(&self) -> Checked<StoreLocation> {
         let n = self.0.next.fetch_add(1, Ordering::Relaxed);
         let location = self.0.store.place(&format!("{PREFIX}{}_{n}", self.0.run));
         let location = location.ok_or_else(|| Finding::errors("the store has no places"))?;
-        Ok(Place {
+        Ok(StoreLocation {
             context: self.clone(),
             location,
         })
@@ -148,16 +147,17 @@ impl Context {
         Ok(self.another_store().await?.open_unscoped(name).await?)
     }
 
-    /// The documents of the filter tables, under declared fields.
-    pub(crate) async fn filters(&self) -> Checked<Collection> {
-        let make = || crate::cases::fixture::declared(self);
-        self.0.filters.get_or_try_init(make).await.cloned()
-    }
-
-    /// The documents of the filter tables, under an undeclared field.
-    pub(crate) async fn open_filters(&self) -> Checked<Collection> {
-        let make = || crate::cases::fixture::undeclared(self);
-        self.0.open_filters.get_or_try_init(make).await.cloned()
+    /// A collection that read-only cases share, made by the first that asks for it.
+    pub(crate) async fn shared(
+        &self,
+        fixture: &'static str,
+        make: impl Future<Output = Checked<Collection>>,
+    ) -> Checked<Collection> {
+        let cell = {
+            let mut shared = self.0.shared.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.entry(fixture).or_default().clone()
+        };
+        cell.get_or_try_init(|| make).await.cloned()
     }
 
     /// Whether the store answers nothing any more: neither of two calls that ask for nothing.
@@ -172,7 +172,7 @@ impl Context {
                 _ => Ok(()),
             }
         };
-        match tokio::time::timeout(PATIENCE_FOR_A_SIGN, asked).await {
+        match tokio::time::timeout(HEALTH_TIMEOUT, asked).await {
             Ok(answered) => answered.is_err_and(|error| silent(&error)),
             Err(_) => true,
         }
@@ -205,11 +205,11 @@ impl Context {
 }
 
 /// How long a store is waited for when it is asked whether it is there.
-const PATIENCE_FOR_A_SIGN: Duration = Duration::from_secs(15);
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// What a run can do with a store.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ground {
+pub(crate) struct Environment {
     /// Whether the store can be let go of and opened again.
     pub(crate) places: bool,
     /// Whether it can be opened by a second process.
@@ -222,14 +222,14 @@ pub(crate) struct Ground {
     pub(crate) crashes: std::result::Result<(), &'static str>,
 }
 
-/// Where a store lies that one case has for itself.
+/// Where a store of one case alone lies.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct StoreLocation {
     context: Context,
     location: String,
 }
 
-impl Place {
+impl StoreLocation {
     /// The bare adapter on it, opened by itself.
     pub(crate) async fn bare(&self) -> Result<Arc<dyn StoreAdapter>> {
         self.context.0.store.open_at(&self.location).await

@@ -10,7 +10,6 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-use crate::estimate::estimate;
 use crate::gaps::KnownGaps;
 use crate::process::{Processes, child_place, serve_child};
 use crate::report::{CaseReport, NotRun};
@@ -33,7 +32,6 @@ use crate::sweep::sweep;
 /// | `SHELFWARD_CONFORMANCE_PROGRESS` | `1`: a line of JSON on stderr for each case that ends |
 /// | `SHELFWARD_CONFORMANCE_LIST` | `1`: prints the ids of the cases and runs none |
 /// | `SHELFWARD_CONFORMANCE_SWEEP` | `1`: removes what crashed runs left on the store, prints what, and runs no case |
-/// | `SHELFWARD_CONFORMANCE_CALLS` | `1`: counts the calls that the selected cases send, for a store that holds nothing dear, and prints them as JSON |
 /// | `SHELFWARD_CONFORMANCE_KILLS` | how often a second process is killed in each case that does so |
 /// | `SHELFWARD_CONFORMANCE_CRASHES` | how often a server is crashed in each case that does so under writers |
 ///
@@ -49,8 +47,6 @@ pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> Exit
     let store: Arc<dyn StoreUnderTest> = Arc::new(store);
     let ended = if flag("SWEEP") {
         swept(&*store)
-    } else if flag("CALLS") {
-        counted(store)
     } else {
         prepare(store, known_gaps).map(Prepared::run)
     };
@@ -128,14 +124,6 @@ fn swept(store: &dyn StoreUnderTest) -> Ended {
     } else {
         ExitCode::FAILURE
     })
-}
-
-/// Runs the selected cases on the store, and prints how many calls that took.
-fn counted(store: Arc<dyn StoreUnderTest>) -> Ended {
-    let selection = selection();
-    let calls = runtime()?.block_on(estimate(store, &selection))?;
-    printed(&[serde_json::to_string(&calls)?])?;
-    Ok(ExitCode::SUCCESS)
 }
 
 fn printed(lines: &[String]) -> std::io::Result<()> {

@@ -8,11 +8,10 @@ mod cases;
 mod check;
 mod context;
 mod embedder;
-mod estimate;
-pub mod faulty;
+mod fixture;
 mod gaps;
 mod harness;
-mod layer;
+mod library;
 mod oracle;
 mod process;
 mod proxy;
@@ -25,10 +24,10 @@ mod verdict;
 
 pub use case::{Case, CaseInfo};
 pub use embedder::TableEmbedder;
-pub use estimate::Estimate;
 pub use gaps::{GapsError, KnownGap, KnownGaps};
 pub use harness::{not_run, run_tests};
-pub use layer::{Layer, Layered, in_one_state, search_one};
+#[doc(hidden)]
+pub use process::this_process;
 pub use server::{CrashableServer, Server};
 pub use store::StoreUnderTest;
 pub use suite::{DEFAULT_SEED, Selection, Suite};

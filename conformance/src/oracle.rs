@@ -130,9 +130,7 @@ pub(crate) async fn agrees_with_the_reference(context: Context) -> Checked {
         records.push(record(&format!("r{n}"), n, &json)?);
     }
     let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
-    let spec = context
-        .spec()?
-        .with_fields(crate::cases::fixture::fields()?);
+    let spec = context.spec()?.with_fields(crate::fixture::fields()?);
     let collection = context.make(&spec).await?;
     collection.upsert(&records).await?;
     let mut neither_all_nor_none = 0;

@@ -155,6 +155,8 @@ impl Control {
             listens.send_replace(true);
             self.accept(&listener, server, &mut connections).await;
             drop(listener);
+            // Whoever waits for the refusal must find no connection that still carries something.
+            connections.shutdown().await;
             listens.send_replace(false);
         }
         Ok(())
@@ -194,6 +196,7 @@ impl Control {
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = upstream.into_split();
         tokio::select! {
+            biased;
             _ = cuts.changed() => {}
             _ = self.pump(from_client, to_server, true) => {}
             _ = self.pump(from_server, to_client, false) => {}

@@ -17,7 +17,7 @@ pub trait Server: Send + Sync {
 
     /// A handle on the store of [`StoreUnderTest::open`](crate::StoreUnderTest::open), opened by
     /// itself, whose every connection goes to this address in the place of the server's own. No
-    /// call of it waits longer than `patience` for the server; one that has to give up fails with
+    /// call of it waits longer than `timeout` for the server; one that has to give up fails with
     /// [`Timeout`](shelfward_core::ErrorKind::Timeout).
     ///
     /// # Errors
@@ -25,7 +25,7 @@ pub trait Server: Send + Sync {
     async fn open_through(
         &self,
         address: SocketAddr,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Arc<dyn StoreAdapter>>;
 
     /// A handle opened with this for a password or key, which the server has never heard of.

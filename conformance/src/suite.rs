@@ -19,7 +19,7 @@ use crate::verdict::{Checked, Finding, Verdict};
 pub const DEFAULT_SEED: u64 = 0x5e1f;
 
 /// The longest that one case may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Which cases to run; everything by default.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,8 @@ impl Selection {
         self
     }
 
-    pub(crate) fn takes(&self, case: &Case) -> bool {
+    /// Whether it takes a case.
+    pub fn takes(&self, case: &Case) -> bool {
         let info = case.info();
         let group = self.groups.is_empty() || self.groups.iter().any(|group| group == info.group());
         group
@@ -141,7 +142,7 @@ impl Suite {
 
     /// Whether the store declares that it is durable and cannot be opened again to see.
     pub(crate) fn claims_more_than_it_shows(&self) -> bool {
-        self.capabilities.durable && !self.context.ground().places
+        self.capabilities.durable && !self.context.environment().places
     }
 
     /// The selected cases.
@@ -162,7 +163,7 @@ impl Suite {
         let skipped = match self.gone.load(Ordering::Relaxed) {
             // Hundreds of cases, each waiting for its end, would tell nothing more.
             true => Some(GONE),
-            false => info.not_run(&self.capabilities, self.context.ground()),
+            false => info.not_run(&self.capabilities, self.context.environment()),
         };
         let found = match skipped {
             Some(why) => Err(Finding::new(Verdict::NotRun, why)),
@@ -197,14 +198,14 @@ impl Suite {
     /// What a case finds, in a task of its own: one that panics or hangs is a finding, not an end.
     async fn found(&self, case: &Arc<Case>) -> Checked {
         let (case, context) = (case.clone(), self.context.clone());
-        let patience = PATIENCE + cases::patience_for_crashes(case.info());
-        let mut task = Ends(tokio::spawn(async move { (case.run)(context).await }));
-        match tokio::time::timeout(patience, &mut task.0).await {
+        let timeout = TIMEOUT + cases::timeout_for_crashes(case.info());
+        let mut task = AbortOnDrop(tokio::spawn(async move { (case.run)(context).await }));
+        match tokio::time::timeout(timeout, &mut task.0).await {
             Ok(Ok(found)) => found,
             Ok(Err(ended)) => Err(Finding::errors(format!("it panicked: {ended}"))),
             Err(_) => {
-                let patience = patience.as_secs();
-                Err(Finding::errors(format!("did not end within {patience} s")))
+                let timeout = timeout.as_secs();
+                Err(Finding::errors(format!("did not end within {timeout} s")))
             }
         }
     }
@@ -235,9 +236,9 @@ impl Suite {
 }
 
 /// A case that ends when nobody waits for it any longer.
-struct Ends(tokio::task::JoinHandle<Checked>);
+struct AbortOnDrop(tokio::task::JoinHandle<Checked>);
 
-impl Drop for Ends {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }

@@ -28,7 +28,7 @@ impl StoreUnderTest for Map {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "it is the runner's own test")]
+#[expect(clippy::print_stderr, reason = "a failure says what to do")]
 fn main() -> ExitCode {
     let page = include_str!("../../docs/port.md");
     let shown = include_str!("port_page/map_store.rs");

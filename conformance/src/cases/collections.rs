@@ -5,37 +5,32 @@ use shelfward_core::{
     StoreError,
 };
 
-use super::fixture::records;
 use crate::case::Case;
 use crate::check::{holds, ids, rows, same_ids};
 use crate::context::{Context, key, record, refused};
-use crate::faulty::Fault;
+use crate::fixture::records;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("collections/create-and-list", create_and_list).kills(&[Fault::ForgetsToList]),
-        Case::new("collections/create-twice-keeps-rows", create_twice)
-            .kills(&[Fault::CreateEmpties]),
+        Case::new("collections/create-and-list", create_and_list),
+        Case::new("collections/create-twice-keeps-rows", create_twice),
         Case::new("collections/another-width", |context| {
             differing(context, |spec| spec.width += 1)
-        })
-        .kills(&[Fault::CreateEmpties]),
+        }),
         Case::new("collections/another-metric", |context| {
             differing(context, |spec| spec.metric = Metric::Dot)
-        })
-        .kills(&[Fault::CreateEmpties]),
+        }),
         Case::new("collections/another-embedder", |context| {
             differing(context, |spec| spec.embedder = "another".to_owned())
-        })
-        .kills(&[Fault::CreateEmpties]),
-        Case::new("collections/zero-width", zero_width).of_the_handle(),
-        Case::new("collections/adds-fields", adds_fields).kills(&[Fault::CreateEmpties]),
-        Case::new("collections/open-missing", open_missing).kills(&[Fault::OpenCreates]),
-        Case::new("collections/drop", drop_one).kills(&[Fault::CountsWrong]),
-        Case::new("collections/drop-missing", drop_missing).kills(&[Fault::DropAnswersYes]),
-        Case::new("collections/stale-handle", stale_handle).kills(&[Fault::CountsWrong]),
-        Case::new("collections/apart", apart).kills(&[Fault::LeaksAcrossCollections]),
+        }),
+        Case::new("collections/zero-width", zero_width),
+        Case::new("collections/adds-fields", adds_fields),
+        Case::new("collections/open-missing", open_missing),
+        Case::new("collections/drop", drop_one),
+        Case::new("collections/drop-missing", drop_missing),
+        Case::new("collections/stale-handle", stale_handle),
+        Case::new("collections/apart", apart),
     ]
 }
 

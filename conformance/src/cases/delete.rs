@@ -3,42 +3,27 @@
 use shelfward_core::filter::{any_of, key as field, not};
 use shelfward_core::{Collection, Filter, Key, Leg};
 
-use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
 use crate::check::{counts_deleted, holds, ids, same_ids};
 use crate::context::{Context, key, record, refused};
-use crate::faulty::Fault;
+use crate::fixture::{DECLARED, fields, records};
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("delete/by-key", by_key).kills(&[Fault::DeletesFirstKeyOnly]),
-        Case::new("delete/missing-key", missing_key).kills(&[Fault::DeleteCountsKeys]),
-        Case::new("delete/no-keys", no_keys).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("delete/same-key-twice", same_key_twice).of_the_handle(),
-        Case::new("delete/by-filter", by_filter).kills(&[
-            Fault::DeleteByFilterDoesNothing,
-            Fault::DeleteByFilterAnswersZero,
-            Fault::DeleteByFilterAnswersUnknown,
-            Fault::CountsWrong,
-        ]),
-        Case::new("delete/by-list-member", by_member)
-            .kills(&[Fault::DeleteByFilterDoesNothing, Fault::InComparesListAsOne]),
-        Case::new("delete/nothing-matches", nothing_matches).kills(&[Fault::CountsWrong]),
-        Case::new("delete/exactly-what-matches", exactly).kills(&[
-            Fault::IgnoresFilter,
-            Fault::DropsAll,
-            Fault::EqMatchesPrefix,
-            Fault::FoldsCase,
-            Fault::MatchesSubstrings,
-        ]),
-        Case::new("delete/tautologies", tautologies).of_the_handle(),
-        Case::new("delete/all", all).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("delete/and-write-again", write_again).kills(&[Fault::DeleteByFilterDoesNothing]),
-        Case::new("delete/replace", replace)
-            .kills(&[Fault::LeavesStaleTail, Fault::LosesLastOfBatch]),
-        Case::new("delete/replace-with-nothing", replace_with_nothing)
-            .kills(&[Fault::LeavesStaleTail]),
+        Case::new("delete/by-key", by_key),
+        Case::new("delete/missing-key", missing_key),
+        Case::new("delete/no-keys", no_keys),
+        Case::new("delete/same-key-twice", same_key_twice),
+        Case::new("delete/by-filter", by_filter),
+        Case::new("delete/by-list-member", by_member),
+        Case::new("delete/nothing-matches", nothing_matches),
+        Case::new("delete/exactly-what-matches", exactly),
+        Case::new("delete/tautologies", tautologies),
+        Case::new("delete/all", all),
+        Case::new("delete/and-write-again", write_again),
+        Case::new("delete/replace", replace),
+        Case::new("delete/replace-with-nothing", replace_with_nothing),
     ]
 }
 

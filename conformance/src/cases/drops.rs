@@ -10,9 +10,9 @@ use futures_util::future::try_join_all;
 use shelfward_core::library::{ScopeChange, SearchRequest};
 use shelfward_core::{LibraryIndex, Scope, SourceId, TenantId};
 
-use super::library::{file, open, source};
 use super::races::updates;
 use crate::context::Context;
+use crate::library::{file, open, source};
 use crate::oracle::Random;
 use crate::verdict::{Checked, Finding, Verdict};
 

@@ -7,18 +7,17 @@ use shelfward_core::{Filter, Include, Leg, MetadataKey, MetadataPatch, Operation
 use crate::case::Case;
 use crate::check::{holds, ids, rows, same_ids};
 use crate::context::{Context, record};
-use crate::faulty::Fault;
+use crate::fixture;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("faults/closed-handle", closed).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("faults/health", health).kills(&[Fault::Unhealthy]),
-        Case::new("faults/given-up-search", given_up).kills(&[Fault::OffByOneTopK]),
-        Case::new("faults/claims-are-served", claims).kills(&[Fault::ScanFails]),
-        Case::new("faults/another-handle-sees-writes", another_handle)
-            .kills(&[Fault::LosesLastOfBatch]),
-        Case::new("faults/errors-name-the-operation", errors).of_the_handle(),
+        Case::new("faults/closed-handle", closed),
+        Case::new("faults/health", health),
+        Case::new("faults/given-up-search", given_up),
+        Case::new("faults/claims-are-served", claims),
+        Case::new("faults/another-handle-sees-writes", another_handle),
+        Case::new("faults/errors-name-the-operation", errors),
     ]
 }
 
@@ -49,7 +48,7 @@ async fn health(context: Context) -> Checked {
 }
 
 async fn given_up(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let leg = Leg::dense([1.0; 4], Filter::everything(), 10);
     for _ in 0..20 {
         let _ = tokio::time::timeout(Duration::from_nanos(1), collection.search(&leg)).await;
@@ -61,7 +60,7 @@ async fn given_up(context: Context) -> Checked {
 
 /// Whatever is declared is served by the bare adapter; whatever is not is refused by it.
 async fn claims(context: Context) -> Checked {
-    let spec = context.spec()?.with_fields(super::fixture::fields()?);
+    let spec = context.spec()?.with_fields(fixture::fields()?);
     context
         .make(&spec)
         .await?
@@ -135,7 +134,7 @@ async fn another_handle(context: Context) -> Checked {
 }
 
 async fn errors(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let Err(error) = collection
         .search(&Leg::dense([1.0; 3], Filter::everything(), 10))
         .await

@@ -5,19 +5,17 @@ use shelfward_core::{Filter, Include, Leg, Record, Text};
 use crate::case::Case;
 use crate::check::{holds, ids, same_ids};
 use crate::context::{Context, key, refused};
-use crate::faulty::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("ids/as-given", as_given).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("ids/composed-and-decomposed-apart", normal_forms)
-            .kills(&[Fault::LosesLastOfBatch]),
-        Case::new("ids/case-kept", case_kept).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("ids/longest", longest).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("ids/empty-and-too-long", refused_ids).of_the_handle(),
-        Case::new("ids/text-of-a-mebibyte", long_text).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("ids/text-with-nul", nul).of_the_handle(),
+        Case::new("ids/as-given", as_given),
+        Case::new("ids/composed-and-decomposed-apart", normal_forms),
+        Case::new("ids/case-kept", case_kept),
+        Case::new("ids/longest", longest),
+        Case::new("ids/empty-and-too-long", refused_ids),
+        Case::new("ids/text-of-a-mebibyte", long_text),
+        Case::new("ids/text-with-nul", nul),
     ]
 }
 

@@ -8,7 +8,7 @@ use shelfward_core::{
 use crate::case::Case;
 use crate::check::{counts_deleted, finds, holds, ids, rows, same_ids};
 use crate::context::{Context, key};
-use crate::faulty::Fault;
+use crate::fixture;
 use crate::verdict::Checked;
 
 const PAYLOADS: [&str; 12] = [
@@ -28,22 +28,17 @@ const PAYLOADS: [&str; 12] = [
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("injection/value", value).kills(&[Fault::IgnoresFilter]),
-        Case::new("injection/list-value", list_value).kills(&[Fault::InComparesListAsOne]),
-        Case::new("injection/id", id).kills(&[Fault::DeletesFirstKeyOnly]),
-        Case::new("injection/key-is-kept", key_is_kept).kills(&[Fault::RenamesOddKeys]),
-        Case::new("injection/key", metadata_key)
-            .kills(&[Fault::IgnoresFilter])
-            .only_where(
-                |can| can.open_fields,
-                "its filters use declared fields alone, whose names are checked",
-            ),
-        Case::new("injection/collection-name", name).of_the_handle(),
-        Case::new("injection/query-words", words)
-            .kills(&[Fault::LosesLastOfBatch])
-            .needs(|can| can.lexical.is_some()),
+        Case::new("injection/value", value),
+        Case::new("injection/list-value", list_value),
+        Case::new("injection/id", id),
+        Case::new("injection/key-is-kept", key_is_kept),
+        Case::new("injection/key", metadata_key).only_where(
+            |can| can.open_fields,
+            "its filters use declared fields alone, whose names are checked",
+        ),
+        Case::new("injection/collection-name", name),
+        Case::new("injection/query-words", words).needs(|can| can.lexical.is_some()),
         Case::new("injection/scan-cursor", cursor)
-            .kills(&[Fault::CountsWrong])
             .only_where(|can| can.scan, "it has no scan, so it gives out no cursor"),
     ]
 }
@@ -68,7 +63,7 @@ fn payload_records(list: bool) -> Checked<Vec<Record>> {
 
 async fn each_finds_itself(context: Context, list: bool) -> Checked {
     let collection = context
-        .make(&context.spec()?.with_fields(super::fixture::fields()?))
+        .make(&context.spec()?.with_fields(fixture::fields()?))
         .await?;
     let records = payload_records(list)?;
     collection.upsert(&records).await?;
@@ -173,7 +168,7 @@ async fn name(_: Context) -> Checked {
 async fn words(context: Context) -> Checked {
     let records = payload_records(false)?;
     let collection = context
-        .make(&context.spec()?.with_fields(super::fixture::fields()?))
+        .make(&context.spec()?.with_fields(fixture::fields()?))
         .await?;
     collection.upsert(&records).await?;
     for payload in PAYLOADS.iter().chain(&[
@@ -207,7 +202,7 @@ async fn words(context: Context) -> Checked {
 }
 
 async fn cursor(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     for payload in PAYLOADS {
         let cursor = shelfward_core::Cursor::new(payload);
         match collection
@@ -220,6 +215,6 @@ async fn cursor(context: Context) -> Checked {
             })?,
         }
     }
-    let everything = u64::try_from(super::fixture::DECLARED.len()).unwrap_or(0);
+    let everything = u64::try_from(fixture::DECLARED.len()).unwrap_or(0);
     rows("afterwards", &collection, everything).await
 }

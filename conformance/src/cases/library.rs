@@ -3,69 +3,50 @@
 use std::sync::Arc;
 
 use shelfward_core::library::{
-    IndexSource, LibrarySpec, Mode, Narrowing, Passage, Ran, ScopeChange, SearchAnswer,
-    SearchRequest,
+    LibrarySpec, Mode, Narrowing, Passage, Ran, ScopeChange, SearchRequest,
 };
 use shelfward_core::{
-    Capabilities, Field, FieldKind, Groups, LibraryIndex, Metadata, MetadataKey, Scope, SourceId,
-    SourceKind, Store, TenantId,
+    Capabilities, Field, FieldKind, LibraryIndex, Metadata, MetadataKey, SourceId, TenantId,
 };
 
 use crate::case::Case;
-use crate::check::{NOT_FULL, counts_deleted, counts_updated, full, holds, same_ids, same_order};
+use crate::check::{
+    NONE, NOT_FULL, counts_deleted, counts_updated, full, holds, same_ids, same_order,
+};
 use crate::context::Context;
-use crate::embedder::TableEmbedder;
-use crate::faulty::Fault;
+use crate::library::{ask, embedder, file, file_texts, ids, open, source, source_of, visible};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("library/search", search).kills(&[Fault::InComparesListAsOne]),
-        Case::new("library/replace-whole", replace_whole).kills(&[
-            Fault::LeavesStaleTail,
-            Fault::LosesLastOfBatch,
-            Fault::CountsWrong,
-        ]),
-        Case::new("library/tenants-apart", tenants).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/groups-apart", groups).kills(&[Fault::InComparesListAsOne]),
-        Case::new("library/same-source-id-in-two-tenants", same_id)
-            .kills(&[Fault::DeleteByFilterDoesNothing]),
-        Case::new("library/remove-source", remove_source).kills(&[Fault::CountsWrong]),
-        Case::new("library/remove-tenant", remove_tenant)
-            .kills(&[Fault::DeleteByFilterDoesNothing]),
-        Case::new("library/remove-what-is-not-there", remove_missing)
-            .kills(&[Fault::EqMatchesPrefix]),
-        Case::new("library/re-scope", rescope)
-            .kills(&[Fault::UpdateDoesNothing])
-            .needs(updates),
-        Case::new("library/re-scope-folder-tags-title", refile)
-            .kills(&[Fault::UpdateDoesNothing, Fault::PatchKeepsRemovedKeys])
-            .needs(updates),
-        Case::new("library/kinds", kinds).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/folder", folder).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/folders", folders).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/tags", tags).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/source-ids", source_ids).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/any-of", any_of).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/own-filter", own_filter).kills(&[Fault::IgnoresFilter]),
-        Case::new("library/own-keys-win", own_keys_win).kills(&[Fault::InComparesListAsOne]),
-        Case::new("library/failed-embedding-leaves-the-old", failed_embedding)
-            .kills(&[Fault::InComparesListAsOne]),
-        Case::new("library/empty-source", empty_source).kills(&[Fault::LeavesStaleTail]),
-        Case::new("library/hybrid", hybrid)
-            .kills(&[Fault::FiltersAfterTopK])
-            .only_where(
-                |can| has_lexical(can) && full(can),
-                "it has no lexical leg, or does not promise that a filtered search is full",
-            ),
-        Case::new("library/lexical-embeds-nothing", lexical)
-            .kills(&[Fault::InComparesListAsOne])
-            .needs(has_lexical),
-        Case::new("library/canaries", canaries).kills(&[Fault::InComparesListAsOne]),
-        Case::new("library/full-under-a-scope", full_under_a_scope)
-            .kills(&[Fault::FiltersAfterTopK])
-            .only_where(full, NOT_FULL),
-        Case::new("library/short-answers-say-so", short_answers).kills(&[Fault::ShortAndComplete]),
+        Case::new("library/search", search),
+        Case::new("library/replace-whole", replace_whole),
+        Case::new("library/tenants-apart", tenants),
+        Case::new("library/groups-apart", groups),
+        Case::new("library/same-source-id-in-two-tenants", same_id),
+        Case::new("library/remove-source", remove_source),
+        Case::new("library/remove-tenant", remove_tenant),
+        Case::new("library/remove-what-is-not-there", remove_missing),
+        Case::new("library/re-scope", rescope).needs(updates),
+        Case::new("library/re-scope-folder-tags-title", refile).needs(updates),
+        Case::new("library/kinds", kinds),
+        Case::new("library/folder", folder),
+        Case::new("library/folders", folders),
+        Case::new("library/tags", tags),
+        Case::new("library/source-ids", source_ids),
+        Case::new("library/any-of", any_of),
+        Case::new("library/own-filter", own_filter),
+        Case::new("library/own-keys-win", own_keys_win),
+        Case::new("library/failed-embedding-leaves-the-old", failed_embedding),
+        Case::new("library/empty-source", empty_source),
+        Case::new("library/hybrid", hybrid).only_where(
+            |can| has_lexical(can) && full(can),
+            "it has no lexical leg, or does not promise that a filtered search is full",
+        ),
+        Case::new("library/lexical-embeds-nothing", lexical).needs(has_lexical),
+        Case::new("library/canaries", canaries),
+        Case::new("library/full-under-a-scope", full_under_a_scope).only_where(full, NOT_FULL),
+        Case::new("library/short-answers-say-so", short_answers),
     ]
 }
 
@@ -77,79 +58,8 @@ fn has_lexical(can: &Capabilities) -> bool {
     can.lexical.is_some()
 }
 
-pub(crate) fn embedder() -> TableEmbedder {
-    TableEmbedder::new("suite-library", 8)
-}
-
-pub(crate) async fn open(context: &Context, store: &Store) -> Checked<LibraryIndex> {
-    Ok(LibraryIndex::ensure(
-        store,
-        LibrarySpec::new(context.name()?),
-        Arc::new(embedder()),
-    )
-    .await?)
-}
-
 async fn library(context: &Context) -> Checked<LibraryIndex> {
     open(context, &context.store().await?).await
-}
-
-pub(crate) fn source<'a>(
-    id: &str,
-    groups: impl IntoIterator<Item = &'a str>,
-    texts: &[&str],
-) -> Checked<IndexSource> {
-    let passages = texts.iter().map(|text| Passage::new(*text));
-    Ok(source_of("document", id, groups)?.passages(passages))
-}
-
-/// A source without passages.
-pub(crate) fn source_of<G: AsRef<str>>(
-    kind: &str,
-    id: &str,
-    groups: impl IntoIterator<Item = G>,
-) -> Checked<IndexSource> {
-    let (id, kind) = (SourceId::new(id)?, SourceKind::new(kind)?);
-    Ok(IndexSource::new(id, kind, Groups::of(groups)?))
-}
-
-pub(crate) async fn file(index: &LibraryIndex, tenant: &str, source: IndexSource) -> Checked {
-    index
-        .tenant(TenantId::new(tenant)?)
-        .index_source(source)
-        .await?;
-    Ok(())
-}
-
-async fn ask<'a>(
-    index: &LibraryIndex,
-    tenant: &str,
-    groups: impl IntoIterator<Item = &'a str>,
-    request: SearchRequest,
-) -> Checked<SearchAnswer> {
-    Ok(index.search(&Scope::of(tenant, groups)?, &request).await?)
-}
-
-fn ids(answer: &SearchAnswer) -> Vec<String> {
-    answer
-        .passages
-        .iter()
-        .map(|passage| passage.id.clone())
-        .collect()
-}
-
-/// Every passage that a reader of `org1` can find.
-pub(crate) async fn visible<'a>(
-    index: &LibraryIndex,
-    groups: impl IntoIterator<Item = &'a str>,
-) -> Checked<Vec<String>> {
-    Ok(ids(&ask(
-        index,
-        "org1",
-        groups,
-        SearchRequest::new("words").mode(Mode::Dense).top_k(500),
-    )
-    .await?))
 }
 
 fn id(id: &str) -> Checked<SourceId> {
@@ -197,12 +107,7 @@ async fn search(context: Context) -> Checked {
 
 async fn replace_whole(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(
-        &index,
-        "org1",
-        source("s1", ["g"], &["alpha", "beta", "gamma"])?,
-    )
-    .await?;
+    file_texts(&index, "s1", ["g"], &["alpha", "beta", "gamma"]).await?;
     same_ids(
         "three",
         &visible(&index, ["g"]).await?,
@@ -221,7 +126,7 @@ async fn replace_whole(context: Context) -> Checked {
 
 async fn tenants(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["ours"])?).await?;
+    file_texts(&index, "s1", ["g"], &["ours"]).await?;
     file(&index, "org2", source("s2", ["g"], &["theirs"])?).await?;
     same_ids("org1", &visible(&index, ["g"]).await?, &["s1#0"])?;
     let theirs = ask(
@@ -236,20 +141,15 @@ async fn tenants(context: Context) -> Checked {
     same_ids(
         "a tenant whose name another begins with",
         &ids(&nobody),
-        &[] as &[&str],
+        NONE,
     )
 }
 
 async fn groups(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["acct:ann"], &["for ann"])?).await?;
-    file(
-        &index,
-        "org1",
-        source("s2", ["acct:ann", "acct:bob"], &["for both"])?,
-    )
-    .await?;
-    file(&index, "org1", source("s3", ["acct:anna"], &["for anna"])?).await?;
+    file_texts(&index, "s1", ["acct:ann"], &["for ann"]).await?;
+    file_texts(&index, "s2", ["acct:ann", "acct:bob"], &["for both"]).await?;
+    file_texts(&index, "s3", ["acct:anna"], &["for anna"]).await?;
     same_ids(
         "ann",
         &visible(&index, ["acct:ann", "other"]).await?,
@@ -257,21 +157,12 @@ async fn groups(context: Context) -> Checked {
     )?;
     same_ids("bob", &visible(&index, ["acct:bob"]).await?, &["s2#0"])?;
     same_ids("anna", &visible(&index, ["acct:anna"]).await?, &["s3#0"])?;
-    same_ids(
-        "nobody",
-        &visible(&index, ["acct:an"]).await?,
-        &[] as &[&str],
-    )
+    same_ids("nobody", &visible(&index, ["acct:an"]).await?, NONE)
 }
 
 async fn same_id(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(
-        &index,
-        "org1",
-        source("handbook", ["g"], &["ours", "more"])?,
-    )
-    .await?;
+    file_texts(&index, "handbook", ["g"], &["ours", "more"]).await?;
     file(&index, "org2", source("handbook", ["g"], &["theirs"])?).await?;
     let org2 = index.tenant(TenantId::new("org2")?);
     counts_deleted(
@@ -290,11 +181,7 @@ async fn same_id(context: Context) -> Checked {
                 .count(),
             0,
         )?;
-        same_ids(
-            "everybody",
-            &visible(&index, ["everybody"]).await?,
-            &[] as &[&str],
-        )?;
+        same_ids("everybody", &visible(&index, ["everybody"]).await?, NONE)?;
     }
     same_ids(
         "org1",
@@ -305,8 +192,8 @@ async fn same_id(context: Context) -> Checked {
 
 async fn remove_source(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["a", "b"])?).await?;
-    file(&index, "org1", source("s2", ["g"], &["c"])?).await?;
+    file_texts(&index, "s1", ["g"], &["a", "b"]).await?;
+    file_texts(&index, "s2", ["g"], &["c"]).await?;
     let removed = index
         .tenant(TenantId::new("org1")?)
         .remove_source(&id("s1")?)
@@ -318,15 +205,15 @@ async fn remove_source(context: Context) -> Checked {
 
 async fn remove_tenant(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["a", "b"])?).await?;
-    file(&index, "org1", source("s2", ["g"], &["c"])?).await?;
+    file_texts(&index, "s1", ["g"], &["a", "b"]).await?;
+    file_texts(&index, "s2", ["g"], &["c"]).await?;
     file(&index, "org2", source("s1", ["g"], &["d"])?).await?;
     let removed = index
         .tenant(TenantId::new("org1")?)
         .remove_tenant()
         .await?
         .count();
-    same_ids("org1", &visible(&index, ["g"]).await?, &[] as &[&str])?;
+    same_ids("org1", &visible(&index, ["g"]).await?, NONE)?;
     let theirs = ask(
         &index,
         "org2",
@@ -340,7 +227,7 @@ async fn remove_tenant(context: Context) -> Checked {
 
 async fn remove_missing(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["a"])?).await?;
+    file_texts(&index, "s1", ["g"], &["a"]).await?;
     let org1 = index.tenant(TenantId::new("org1")?);
     counts_deleted(
         "a source",
@@ -363,8 +250,8 @@ async fn remove_missing(context: Context) -> Checked {
 
 async fn rescope(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["all", "few"], &["a", "b"])?).await?;
-    file(&index, "org1", source("s2", ["all"], &["c"])?).await?;
+    file_texts(&index, "s1", ["all", "few"], &["a", "b"]).await?;
+    file_texts(&index, "s2", ["all"], &["c"]).await?;
     let change = ScopeChange::new().groups(["few"])?;
     let changed = index
         .tenant(TenantId::new("org1")?)
@@ -408,12 +295,12 @@ async fn refile(context: Context) -> Checked {
     )
     .await?
     .count();
-    same_ids("the old folder", &in_folder("f1").await?, &[] as &[&str])?;
+    same_ids("the old folder", &in_folder("f1").await?, NONE)?;
     same_ids("the new folder", &in_folder("f2").await?, &["s1#0"])?;
     org1.set_source_scope(&id("s1")?, &ScopeChange::new().remove_folder().title("New"))
         .await?
         .count();
-    same_ids("no folder", &in_folder("f2").await?, &[] as &[&str])?;
+    same_ids("no folder", &in_folder("f2").await?, NONE)?;
     let answer = ask(&index, "org1", ["g"], SearchRequest::new("a").tags(["z"])).await?;
     let refiled = answer.passages.iter().any(|p| {
         p.title.as_deref() == Some("New") && p.folder_id.is_none() && p.tags == ["y", "z"]
@@ -433,7 +320,7 @@ async fn several(context: &Context) -> Checked<LibraryIndex> {
         source("d1", ["g"], &["b"])?.folder("f2").tags(["x"]),
     )
     .await?;
-    file(&index, "org1", source("d2", ["g"], &["c"])?).await?;
+    file_texts(&index, "d2", ["g"], &["c"]).await?;
     Ok(index)
 }
 
@@ -591,11 +478,7 @@ async fn own_keys_win(context: Context) -> Checked {
         .metadata(forged)
         .passages([Passage::new("a").metadata(of_passage)]);
     file(&index, "org1", filed).await?;
-    same_ids(
-        "everybody",
-        &visible(&index, ["everybody"]).await?,
-        &[] as &[&str],
-    )?;
+    same_ids("everybody", &visible(&index, ["everybody"]).await?, NONE)?;
     let answer = ask(&index, "org1", ["g"], any()).await?;
     let expected = Metadata::from_json(
         r#"{"tenantId":"org1","status":"active","sourceId":"s1","kind":"document","index":0,"tags":[],"author":"source","page":3}"#,
@@ -610,7 +493,7 @@ async fn own_keys_win(context: Context) -> Checked {
 
 async fn failed_embedding(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["kept", "whole"])?).await?;
+    file_texts(&index, "s1", ["g"], &["kept", "whole"]).await?;
     let name = index.spec().name.clone();
     let odd = embedder().with("of another width", [1.0; 3]);
     let other = LibraryIndex::open(&context.store().await?, &name, Arc::new(odd))
@@ -628,16 +511,12 @@ async fn failed_embedding(context: Context) -> Checked {
         &visible(&index, ["g"]).await?,
         &["s1#0", "s1#1"],
     )?;
-    same_ids(
-        "the wider one",
-        &visible(&index, ["wide"]).await?,
-        &[] as &[&str],
-    )
+    same_ids("the wider one", &visible(&index, ["wide"]).await?, NONE)
 }
 
 async fn empty_source(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s1", ["g"], &["kept"])?).await?;
+    file_texts(&index, "s1", ["g"], &["kept"]).await?;
     let org1 = index.tenant(TenantId::new("org1")?);
     let refused = org1.index_source(source("s1", ["g"], &[])?).await;
     holds(refused.is_err(), || {
@@ -646,30 +525,22 @@ async fn empty_source(context: Context) -> Checked {
     same_ids("still there", &visible(&index, ["g"]).await?, &["s1#0"])?;
     org1.index_source(source("s1", ["g"], &[])?.allow_empty(true))
         .await?;
-    same_ids("taken out", &visible(&index, ["g"]).await?, &[] as &[&str])
+    same_ids("taken out", &visible(&index, ["g"]).await?, NONE)
 }
 
 async fn hybrid(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(
+    file_texts(
         &index,
-        "org1",
-        source(
-            "s1",
-            ["g"],
-            &["rain in the north", "snow in the south", "wind in the west"],
-        )?,
+        "s1",
+        ["g"],
+        &["rain in the north", "snow in the south", "wind in the west"],
     )
     .await?;
     // Hidden passages that fit far better must take no rank.
     for n in 0..60 {
         let hidden = format!("hidden{n}");
-        file(
-            &index,
-            "org1",
-            source(&hidden, ["secret"], &["snow snow snow"])?,
-        )
-        .await?;
+        file_texts(&index, &hidden, ["secret"], &["snow snow snow"]).await?;
     }
     let answer = ask(&index, "org1", ["g"], SearchRequest::new("snow").top_k(3)).await?;
     holds(answer.ran == Ran::Hybrid, || {
@@ -696,7 +567,7 @@ async fn lexical(context: Context) -> Checked {
     let embedder = Arc::new(embedder());
     let spec = LibrarySpec::new(context.name()?);
     let index = LibraryIndex::ensure(&context.store().await?, spec, embedder.clone()).await?;
-    file(&index, "org1", source("s1", ["g"], &["rain", "snow"])?).await?;
+    file_texts(&index, "s1", ["g"], &["rain", "snow"]).await?;
     let before = embedder.calls();
     let answer = ask(
         &index,
@@ -713,7 +584,7 @@ async fn lexical(context: Context) -> Checked {
         SearchRequest::new("???").mode(Mode::Lexical),
     )
     .await?;
-    same_ids("no words", &ids(&none), &[] as &[&str])?;
+    same_ids("no words", &ids(&none), NONE)?;
     holds(embedder.calls() == before, || {
         "a lexical search embeds".into()
     })
@@ -767,8 +638,8 @@ async fn canaries(context: Context) -> Checked {
 async fn short_answers(context: Context) -> Checked {
     let index = library(&context).await?;
     let near = vec!["near the query"; 400];
-    file(&index, "org1", source("hidden", ["secret"], &near)?).await?;
-    file(&index, "org1", source("seen", ["g"], &["zzz", "qqq"])?).await?;
+    file_texts(&index, "hidden", ["secret"], &near).await?;
+    file_texts(&index, "seen", ["g"], &["zzz", "qqq"]).await?;
     for mode in [Mode::Dense, Mode::Hybrid] {
         let request = SearchRequest::new("near the query").mode(mode).top_k(3);
         let answer = ask(&index, "org1", ["g"], request).await?;
@@ -785,13 +656,8 @@ async fn full_under_a_scope(context: Context) -> Checked {
     let index = library(&context).await?;
     let near: Vec<String> = (0..400).map(|_| "near the query".to_owned()).collect();
     let near: Vec<&str> = near.iter().map(String::as_str).collect();
-    file(&index, "org1", source("hidden", ["secret"], &near)?).await?;
-    file(
-        &index,
-        "org1",
-        source("seen", ["g"], &["zzz", "qqq", "xxx"])?,
-    )
-    .await?;
+    file_texts(&index, "hidden", ["secret"], &near).await?;
+    file_texts(&index, "seen", ["g"], &["zzz", "qqq", "xxx"]).await?;
     let answer = ask(
         &index,
         "org1",

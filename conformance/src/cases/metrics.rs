@@ -6,7 +6,6 @@ use shelfward_core::{Capabilities, Filter, Leg, Metric, Record};
 use crate::case::Case;
 use crate::check::{ids, same_order, same_score};
 use crate::context::{Context, key, refused};
-use crate::faulty::Fault;
 use crate::oracle::{Random, score};
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -24,16 +23,13 @@ pub(super) fn cases() -> Vec<Case> {
             Case::new(id, move |context| values(context, metric, expected)),
             Case::new(random, move |context| against_the_scorer(context, metric)),
         ];
-        let faults = &[Fault::InvertsScores, Fault::DistanceAsScore];
-        let of_metric = of_metric.map(|case| case.kills(faults));
         cases.extend(of_metric.map(|case| case.only_where(declares(metric), UNDECLARED)));
     }
     cases.push(
         Case::new("metrics/cosine-ignores-length", length)
-            .kills(&[Fault::DistanceAsScore])
             .only_where(declares(Metric::Cosine), UNDECLARED),
     );
-    cases.push(Case::new("metrics/undeclared-is-refused", undeclared).of_the_handle());
+    cases.push(Case::new("metrics/undeclared-is-refused", undeclared));
     cases
 }
 

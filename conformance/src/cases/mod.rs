@@ -7,12 +7,12 @@ mod drops;
 mod durability;
 mod faults;
 mod filters;
-pub(crate) mod fixture;
 mod ids;
 mod injection;
 mod lexical;
-pub(crate) mod library;
+mod library;
 mod metrics;
+mod open_store;
 mod paging;
 mod races;
 mod reads;
@@ -21,6 +21,7 @@ mod refusals;
 mod search;
 mod server;
 mod states;
+mod store_state;
 mod two_processes;
 mod update;
 mod writes;
@@ -58,7 +59,7 @@ pub(crate) fn all() -> Vec<Case> {
 }
 
 /// So much longer a case may take that crashes a server so often.
-pub(crate) fn patience_for_crashes(case: &CaseInfo) -> Duration {
+pub(crate) fn timeout_for_crashes(case: &CaseInfo) -> Duration {
     match case.server {
         Wanted::Crash => crash::A_CRASH * crash::crashes(),
         _ => Duration::ZERO,

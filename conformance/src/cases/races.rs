@@ -8,12 +8,11 @@ use shelfward_core::capabilities::Replace;
 use shelfward_core::library::LibrarySpec;
 use shelfward_core::{Capabilities, Collection, Filter, Include, LibraryIndex};
 
-use super::library::{file, open, source, visible};
 use crate::case::Case;
 use crate::check::{holds, rows};
 use crate::context::{Context, record};
 use crate::embedder::TableEmbedder;
-use crate::faulty::Fault;
+use crate::library::{file, file_texts, open, visible};
 use crate::process::{PASSAGES, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -21,58 +20,41 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::new("races/replace-replace", |context| {
             pair(context, Write::Replace('b'), Write::Replace('c'))
-        })
-        .kills(&[Fault::LosesLastOfBatch, Fault::UnorderedWriters]),
+        }),
         Case::new("races/replace-narrow", |context| {
             pair(context, Write::Replace('b'), Write::Narrow)
         })
-        .kills(&[Fault::UpdateDoesNothing, Fault::UnorderedWriters])
         .needs(updates),
         Case::new("races/replace-remove", |context| {
             pair(context, Write::Replace('b'), Write::Remove)
-        })
-        .kills(&[Fault::DeleteByFilterDoesNothing, Fault::UnorderedWriters]),
+        }),
         Case::new("races/narrow-narrow", |context| {
             pair(context, Write::Narrow, Write::Narrow)
         })
-        .kills(&[Fault::UpdateDoesNothing])
         .needs(updates),
         Case::new("races/narrow-remove", |context| {
             pair(context, Write::Narrow, Write::Remove)
         })
-        .kills(&[Fault::DeleteByFilterDoesNothing])
         .needs(updates),
         Case::new("races/remove-remove", |context| {
             pair(context, Write::Remove, Write::Remove)
-        })
-        .kills(&[Fault::DeleteByFilterDoesNothing]),
-        Case::new("races/reads-during-replace", reads)
-            .kills(&[Fault::ReplacesInTwoSteps])
-            .only_where(
-                atomic,
-                "its replace is not atomic, so readers may see nothing in between",
-            ),
-        Case::new("races/narrowing-is-in-force", narrowing)
-            .kills(&[Fault::UpdateDoesNothing])
-            .needs(updates),
+        }),
+        Case::new("races/reads-during-replace", reads).only_where(
+            atomic,
+            "its replace is not atomic, so readers may see nothing in between",
+        ),
+        Case::new("races/narrowing-is-in-force", narrowing).needs(updates),
         Case::new(
             "races/dropped-replace-never-lands-later",
             super::drops::dropped,
-        )
-        .kills(&[
-            Fault::LandsLate,
-            Fault::AppliesGivenUp,
-            Fault::AppliesGivenUpOutOfOrder,
-        ]),
-        Case::new("races/one-state-in-one-answer", super::states::one_state)
-            .kills(&[Fault::LegsOfTwoStates])
-            .only_where(
-                |can| atomic(can) && can.lexical.is_some(),
-                "its replace is not atomic, or it has no lexical leg",
-            ),
-        Case::new("races/parallel-upserts", parallel).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("races/same-key", same_key).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("races/sources-side-by-side", side_by_side).kills(&[Fault::LosesLastOfBatch]),
+        ),
+        Case::new("races/one-state-in-one-answer", super::states::one_state).only_where(
+            |can| atomic(can) && can.lexical.is_some(),
+            "its replace is not atomic, or it has no lexical leg",
+        ),
+        Case::new("races/parallel-upserts", parallel),
+        Case::new("races/same-key", same_key),
+        Case::new("races/sources-side-by-side", side_by_side),
     ]
 }
 
@@ -186,13 +168,13 @@ pub(super) fn judge(there: &[(String, bool)], one: Write, other: Write) -> Check
 
 async fn reads(context: Context) -> Checked {
     let index = open(&context, &context.store().await?).await?;
-    file(&index, "org1", source("s1", ["few"], &["a"; 8])?).await?;
+    file_texts(&index, "s1", ["few"], &["a"; 8]).await?;
     let writer = tokio::spawn({
         let index = index.clone();
         async move {
             for round in 0..30 {
                 let letter = if round % 2 == 0 { "b" } else { "a" };
-                file(&index, "org1", source("s1", ["few"], &[letter; 8])?).await?;
+                file_texts(&index, "s1", ["few"], &[letter; 8]).await?;
             }
             Ok::<_, Finding>(())
         }
@@ -215,7 +197,7 @@ async fn narrowing(context: Context) -> Checked {
     let index = open(&context, &context.store().await?).await?;
     let other = second(&context, &index).await?;
     for round in 0..ROUNDS {
-        file(&index, "org1", source("s1", ["all", "few"], &["a", "b"])?).await?;
+        file_texts(&index, "s1", ["all", "few"], &["a", "b"]).await?;
         write(index.clone(), Write::Narrow).await?;
         let seen = visible(&other, ["all"]).await?;
         if !seen.is_empty() {
@@ -291,7 +273,7 @@ async fn side_by_side(context: Context) -> Checked {
         tasks.push(tokio::spawn(async move {
             let id = format!("s{n}");
             for _ in 0..5 {
-                file(&index, "org1", source(&id, ["few"], &["a", "b", "c"])?).await?;
+                file_texts(&index, &id, ["few"], &["a", "b", "c"]).await?;
             }
             Ok::<_, Finding>(())
         }));

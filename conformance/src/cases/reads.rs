@@ -2,32 +2,29 @@
 
 use shelfward_core::{Filter, Include, Key, Record};
 
-use super::fixture::{DECLARED, keys};
 use crate::case::Case;
 use crate::check::{can_count, counted, holds, rows};
 use crate::context::{Context, key, record, refused};
-use crate::faulty::Fault;
+use crate::fixture;
+use crate::fixture::{DECLARED, keys};
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("reads/present-and-missing", mixed).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("reads/in-the-order-asked", order).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("reads/none", none).kills(&[Fault::FetchSkipsMissing]),
-        Case::new("reads/vector-and-text-when-asked", include).kills(&[Fault::FetchBringsNoVector]),
-        Case::new("reads/within-a-filter", within).kills(&[Fault::IgnoresFilter]),
-        Case::new("reads/beyond-2-53", integers).kills(&[Fault::RoundsIntegers]),
-        Case::new("reads/count", count)
-            .kills(&[Fault::CountsWrong])
-            .only_where(can_count, "it neither counts nor scans"),
-        Case::new("reads/same-key-twice", twice).kills(&[Fault::FetchSkipsMissing]),
-        Case::new("reads/key-with-a-partition", partitioned).of_the_handle(),
+        Case::new("reads/present-and-missing", mixed),
+        Case::new("reads/in-the-order-asked", order),
+        Case::new("reads/none", none),
+        Case::new("reads/vector-and-text-when-asked", include),
+        Case::new("reads/within-a-filter", within),
+        Case::new("reads/beyond-2-53", integers),
+        Case::new("reads/count", count).only_where(can_count, "it neither counts nor scans"),
+        Case::new("reads/same-key-twice", twice),
+        Case::new("reads/key-with-a-partition", partitioned),
     ]
 }
 
 async fn read(context: &Context, asked: &[Key], filter: &Filter) -> Checked<Vec<Option<String>>> {
-    let fetched = context
-        .filters()
+    let fetched = fixture::declared(context)
         .await?
         .fetch(asked, filter, Include::METADATA)
         .await?;
@@ -92,7 +89,7 @@ async fn none(context: Context) -> Checked {
 }
 
 async fn include(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     for (include, vector, text) in [
         (Include::METADATA, false, false),
         (Include::TEXT, false, true),
@@ -119,7 +116,7 @@ async fn within(context: Context) -> Checked {
 }
 
 async fn integers(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let fetched = collection
         .fetch(&[key("c")?], &Filter::everything(), Include::METADATA)
         .await?;
@@ -133,7 +130,7 @@ async fn integers(context: Context) -> Checked {
 }
 
 async fn count(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let number = u64::try_from(keys(&DECLARED)?.len()).unwrap_or(0);
     rows("everything", &collection, number).await?;
     for (what, filter, expected) in [

@@ -10,7 +10,7 @@ use super::metrics::{UNDECLARED, declares};
 use crate::case::Case;
 use crate::check::{full, same_score};
 use crate::context::{Context, key};
-use crate::faulty::Fault;
+use crate::fixture;
 use crate::oracle::score;
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -20,24 +20,13 @@ pub(super) fn cases() -> Vec<Case> {
         let id = format!("search/recall-{metric}");
         cases.push(
             Case::new(id, move |context| unfiltered(context, metric))
-                .kills(&[
-                    Fault::MissesNeighbours,
-                    Fault::MissesOneNeighbour,
-                    Fault::ScoresByCode,
-                ])
                 .only_where(declares(metric), UNDECLARED),
         );
     }
     cases.extend([
-        Case::new("search/recall-under-filters", filtered).kills(&[
-            Fault::MissesNeighbours,
-            Fault::MissesOneNeighbour,
-            Fault::IgnoresFilter,
-        ]),
-        Case::new("search/recall-after-changes", changed)
-            .kills(&[Fault::MissesNeighbours, Fault::DeletesFirstKeyOnly]),
-        Case::new("search/ties-at-the-cut", ties_at_the_cut)
-            .kills(&[Fault::OffByOneTopK, Fault::InvertsScores]),
+        Case::new("search/recall-under-filters", filtered),
+        Case::new("search/recall-after-changes", changed),
+        Case::new("search/ties-at-the-cut", ties_at_the_cut),
     ]);
     cases
 }
@@ -109,7 +98,7 @@ fn records(numbers: &mut Numbers, ids: std::ops::Range<u32>) -> Checked<Vec<Reco
 }
 
 async fn make(context: &Context, metric: Metric) -> Checked<Collection> {
-    let mut spec = context.spec()?.with_fields(super::fixture::fields()?);
+    let mut spec = context.spec()?.with_fields(fixture::fields()?);
     spec.width = u32::try_from(WIDTH).unwrap_or(1);
     spec.metric = metric;
     context.make(&spec).await

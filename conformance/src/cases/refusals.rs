@@ -4,32 +4,28 @@ use shelfward_core::filter::{all_of, any_of, key as field, not};
 use shelfward_core::{Filter, Leg, Match, NarrowFilter, query_words};
 
 use crate::case::Case;
-use crate::check::{holds, ids, same_ids};
+use crate::check::{NONE, holds, ids, same_ids};
 use crate::context::{Context, record, refused};
-use crate::faulty::Fault;
+use crate::fixture;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("refusals/undeclared-field", undeclared).of_the_handle(),
-        Case::new("refusals/open-fields-where-there-are-none", open_fields).of_the_handle(),
-        Case::new("refusals/lexical-where-there-is-none", lexical).of_the_handle(),
-        Case::new("refusals/filter-over-the-nodes", nodes).kills(&[Fault::WidensOnOr]),
-        Case::new("refusals/filter-over-the-values", values).of_the_handle(),
-        Case::new("refusals/top-k-over-the-ceiling", top_k).of_the_handle(),
-        Case::new("refusals/page-of-nothing", page).of_the_handle(),
-        Case::new("refusals/replace-with-a-stray-record", stray).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("refusals/malformed-filters", malformed).of_the_handle(),
-        Case::new("refusals/no-condition-is-dropped", no_condition_dropped).kills(&[
-            Fault::IgnoresFilter,
-            Fault::DropsAll,
-            Fault::WidensOnOr,
-        ]),
+        Case::new("refusals/undeclared-field", undeclared),
+        Case::new("refusals/open-fields-where-there-are-none", open_fields),
+        Case::new("refusals/lexical-where-there-is-none", lexical),
+        Case::new("refusals/filter-over-the-nodes", nodes),
+        Case::new("refusals/filter-over-the-values", values),
+        Case::new("refusals/top-k-over-the-ceiling", top_k),
+        Case::new("refusals/page-of-nothing", page),
+        Case::new("refusals/replace-with-a-stray-record", stray),
+        Case::new("refusals/malformed-filters", malformed),
+        Case::new("refusals/no-condition-is-dropped", no_condition_dropped),
     ]
 }
 
 async fn undeclared(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let filter = Filter::from_json(r#"{"unknown":1}"#)?;
     refused(
         collection
@@ -55,7 +51,7 @@ async fn open_fields(context: Context) -> Checked {
 }
 
 async fn lexical(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let words = query_words("text", collection.spec().word_rule, false)?;
     let leg = Leg::lexical(words, Match::Any, Filter::everything(), 5);
     let answer = collection.search(&leg).await;
@@ -81,12 +77,11 @@ async fn nodes(context: Context) -> Checked {
         "a filter of 5,001 nodes can be built".into()
     })?;
     let fits = any_of((0..1_000).map(|n| field("n").eq(n + 1_000_000))).build()?;
-    let found = context
-        .filters()
+    let found = fixture::declared(&context)
         .await?
         .search(&Leg::dense([1.0; 4], fits, 5))
         .await?;
-    same_ids("a filter of 1,001 nodes", &ids(&found), &[] as &[&str])
+    same_ids("a filter of 1,001 nodes", &ids(&found), NONE)
 }
 
 async fn values(_: Context) -> Checked {
@@ -103,13 +98,13 @@ async fn values(_: Context) -> Checked {
 async fn top_k(context: Context) -> Checked {
     let leg = Leg::dense([1.0; 4], Filter::everything(), 1_000_000);
     refused(
-        context.filters().await?.search(&leg).await,
+        fixture::declared(&context).await?.search(&leg).await,
         "a top_k of a million",
     )
 }
 
 async fn page(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     refused(
         collection
             .scan(
@@ -124,7 +119,7 @@ async fn page(context: Context) -> Checked {
 }
 
 async fn stray(context: Context) -> Checked {
-    let spec = context.spec()?.with_fields(super::fixture::fields()?);
+    let spec = context.spec()?.with_fields(fixture::fields()?);
     let collection = context.make(&spec).await?;
     collection
         .upsert(&[record("old", 0, r#"{"t":"mine"}"#)?])
@@ -168,7 +163,7 @@ async fn malformed(_: Context) -> Checked {
 }
 
 async fn no_condition_dropped(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     // To drop any of the first three lets more through, so that it shows.
     let filter = all_of([
         field("t").is_in(["red", "Red", "été"]),

@@ -3,32 +3,24 @@
 use shelfward_core::{End, Filter, Leg, Record};
 
 use crate::case::Case;
-use crate::check::{NOT_FULL, full, holds, ids, same_ids, same_order};
+use crate::check::{NONE, NOT_FULL, full, holds, ids, same_ids, same_order};
 use crate::context::{Context, key, record, refused};
-use crate::faulty::Fault;
+use crate::fixture;
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("search/empty-collection", empty).kills(&[Fault::LeaksAcrossCollections]),
-        Case::new("search/nearest-first", nearest_first).kills(&[Fault::InvertsScores]),
-        Case::new("search/top-k", top_k).kills(&[Fault::OffByOneTopK]),
-        Case::new("search/top-k-0", top_k_0).of_the_handle(),
-        Case::new("search/top-k-over-what-is-there", over_what_is_there)
-            .kills(&[Fault::OffByOneTopK]),
-        Case::new("search/ties-are-stable", ties).kills(&[Fault::UnstableTies]),
-        Case::new("search/full-under-a-filter", full_under_a_filter)
-            .kills(&[Fault::FiltersAfterTopK, Fault::IgnoresFilter])
-            .only_where(full, NOT_FULL),
-        Case::new("search/one-in-a-thousand", one_in_a_thousand)
-            .kills(&[Fault::FiltersAfterTopK, Fault::IgnoresFilter])
-            .only_where(full, NOT_FULL),
-        Case::new("search/text-and-metadata-come-along", comes_along)
-            .kills(&[Fault::IgnoresFilter]),
-        Case::new("search/query-of-another-width", odd_queries).of_the_handle(),
-        Case::new("search/says-how-it-ended", ended)
-            .kills(&[Fault::NeverSaysHowItEnded])
-            .only_where(full, NOT_FULL),
+        Case::new("search/empty-collection", empty),
+        Case::new("search/nearest-first", nearest_first),
+        Case::new("search/top-k", top_k),
+        Case::new("search/top-k-0", top_k_0),
+        Case::new("search/top-k-over-what-is-there", over_what_is_there),
+        Case::new("search/ties-are-stable", ties),
+        Case::new("search/full-under-a-filter", full_under_a_filter).only_where(full, NOT_FULL),
+        Case::new("search/one-in-a-thousand", one_in_a_thousand).only_where(full, NOT_FULL),
+        Case::new("search/text-and-metadata-come-along", comes_along),
+        Case::new("search/query-of-another-width", odd_queries),
+        Case::new("search/says-how-it-ended", ended).only_where(full, NOT_FULL),
     ]
 }
 
@@ -39,7 +31,7 @@ async fn hits(
     top_k: usize,
 ) -> Checked<Vec<String>> {
     let collection = context
-        .make(&context.spec()?.with_fields(super::fixture::fields()?))
+        .make(&context.spec()?.with_fields(fixture::fields()?))
         .await?;
     collection.upsert(records).await?;
     Ok(ids(&collection
@@ -62,7 +54,7 @@ async fn empty(context: Context) -> Checked {
     same_ids(
         "nothing",
         &hits(&context, &[], Filter::everything(), 10).await?,
-        &[] as &[&str],
+        NONE,
     )
 }
 
@@ -92,7 +84,7 @@ async fn top_k_0(context: Context) -> Checked {
     same_ids(
         "none",
         &hits(&context, &row(5)?, Filter::everything(), 0).await?,
-        &[] as &[&str],
+        NONE,
     )
 }
 
@@ -157,7 +149,7 @@ async fn starved(context: Context, near: u32, far: u32, top_k: usize) -> Checked
 }
 
 async fn comes_along(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let found = collection
         .search(&Leg::dense(
             [1.0; 4],
@@ -175,7 +167,7 @@ async fn comes_along(context: Context) -> Checked {
 }
 
 async fn odd_queries(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     for vector in [
         &[1.0_f32, 0.0, 0.0][..],
         &[],
@@ -194,7 +186,7 @@ async fn odd_queries(context: Context) -> Checked {
 }
 
 async fn ended(context: Context) -> Checked {
-    let collection = context.filters().await?;
+    let collection = fixture::declared(&context).await?;
     let found = collection
         .search(&Leg::dense(
             [1.0; 4],

@@ -15,50 +15,33 @@ use shelfward_core::{
 use crate::case::{Case, Wanted};
 use crate::check::{holds, ids, same_ids};
 use crate::context::{Context, record};
-use crate::faulty::Fault;
 use crate::proxy::{Mode, Proxy};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     let of_a_server = [
-        Case::new("faults/server-gone", gone).kills(&[Fault::CallsGoneAFailure]),
-        Case::new("faults/server-comes-back", comes_back).kills(&[Fault::NeverReconnects]),
-        Case::new("faults/opened-without-its-server", opened_without)
-            .kills(&[Fault::CallsGoneAFailure, Fault::WaitsForever]),
-        Case::new("faults/server-gone-during-a-search", gone_during_a_search)
-            .kills(&[Fault::CallsGoneAFailure, Fault::NeverReconnects]),
-        Case::new("faults/server-gone-during-a-replace", gone_during_a_replace)
-            .kills(&[
-                Fault::TearsReplaceOverTheWire,
-                Fault::CallsLostWritesDone,
-                Fault::CallsGoneAFailure,
-            ])
-            .only_where(
-                atomic,
-                "its replace is not atomic, so one that is cut may leave part of it",
-            ),
-        Case::new("faults/client-cut-off-holds-nobody", holds_nobody)
-            .kills(&[Fault::KeepsLockOfTheCutOff])
-            .only_where(
-                ordered,
-                "its replace is not atomic, or it does not order the writers of other processes",
-            ),
-        Case::new("faults/client-fallen-silent-lets-go", lets_go)
-            .kills(&[Fault::KeepsLockOfTheSilent])
-            .only_where(
-                ordered,
-                "its replace is not atomic, or it does not order the writers of other processes",
-            ),
-        Case::new("faults/server-does-not-answer", silent).kills(&[Fault::WaitsForever]),
-        Case::new("faults/late-answer-is-nobodys", late_answers).kills(&[Fault::TakesLateAnswers]),
-        Case::new("faults/slow-server", slow).kills(&[Fault::ReadsPartOfAnAnswer]),
+        Case::new("faults/server-gone", gone),
+        Case::new("faults/server-comes-back", comes_back),
+        Case::new("faults/opened-without-its-server", opened_without),
+        Case::new("faults/server-gone-during-a-search", gone_during_a_search),
+        Case::new("faults/server-gone-during-a-replace", gone_during_a_replace).only_where(
+            atomic,
+            "its replace is not atomic, so one that is cut may leave part of it",
+        ),
+        Case::new("faults/client-cut-off-holds-nobody", holds_nobody).only_where(
+            ordered,
+            "its replace is not atomic, or it does not order the writers of other processes",
+        ),
+        Case::new("faults/client-fallen-silent-lets-go", lets_go).only_where(
+            ordered,
+            "its replace is not atomic, or it does not order the writers of other processes",
+        ),
+        Case::new("faults/server-does-not-answer", silent),
+        Case::new("faults/late-answer-is-nobodys", late_answers),
+        Case::new("faults/slow-server", slow),
     ];
     let mut cases: Vec<Case> = of_a_server.map(|case| case.server(Wanted::Address)).into();
-    cases.push(
-        Case::new("faults/wrong-credentials", wrong_credentials)
-            .kills(&[Fault::ShowsTheSecret, Fault::CallsDenialAFailure])
-            .server(Wanted::Denial),
-    );
+    cases.push(Case::new("faults/wrong-credentials", wrong_credentials).server(Wanted::Denial));
     cases
 }
 
@@ -80,17 +63,17 @@ fn ordered(can: &Capabilities) -> bool {
 }
 
 /// A collection, seen through a proxy and from beside it.
-struct Rig {
+struct ProxyFixture {
     context: Context,
     proxy: Proxy,
-    patience: Duration,
+    timeout: Duration,
     store: Store,
     collection: Collection,
     beside: Collection,
 }
 
-impl Rig {
-    async fn new(context: Context, patience: Duration) -> Checked<Self> {
+impl ProxyFixture {
+    async fn new(context: Context, timeout: Duration) -> Checked<Self> {
         let field =
             |name| -> Checked<Field> { Ok(Field::new(MetadataKey::new(name)?, FieldKind::Text)) };
         let spec = context.spec()?.with_fields([field("t")?, field("id")?]);
@@ -98,7 +81,7 @@ impl Rig {
         beside.upsert(&unit(OLD)?).await?;
         let proxy = proxy(&context).await?;
         let server = context.server()?;
-        let opened = server.open_through(proxy.address(), patience).await?;
+        let opened = server.open_through(proxy.address(), timeout).await?;
         let store = Store::from_arc(opened);
         let collection = store.open(&beside.spec().name).await?;
         holds(proxy.is_used(), || {
@@ -107,20 +90,20 @@ impl Rig {
         Ok(Self {
             context,
             proxy,
-            patience,
+            timeout,
             store,
             collection,
             beside,
         })
     }
 
-    /// The answer of a call, which must not take much longer than its patience.
+    /// The answer of a call, which must not take much longer than its timeout.
     async fn answer<T>(
         &self,
         what: &str,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Checked<Result<T, StoreError>> {
-        answer(&self.context, self.patience, what, call).await
+        answer(&self.context, self.timeout, what, call).await
     }
 
     /// The call fails, since the server is gone.
@@ -176,16 +159,16 @@ async fn proxy(context: &Context) -> Checked<Proxy> {
 
 async fn answer<T>(
     context: &Context,
-    patience: Duration,
+    timeout: Duration,
     what: &str,
     call: impl Future<Output = Result<T, StoreError>>,
 ) -> Checked<Result<T, StoreError>> {
     // A call may have to wait for a connection and then for an answer on it.
-    let bound = 2 * patience + Duration::from_secs(2);
+    let bound = 2 * timeout + Duration::from_secs(2);
     let Ok(answer) = tokio::time::timeout(bound, call).await else {
-        let millis = (patience.as_millis(), bound.as_millis());
+        let millis = (timeout.as_millis(), bound.as_millis());
         let message = format!(
-            "{what}: not given up after {} ms, by a client whose patience is {} ms",
+            "{what}: not given up after {} ms, by a client whose timeout is {} ms",
             millis.1, millis.0
         );
         return Err(Finding::errors(message));
@@ -259,37 +242,44 @@ fn only(id: &str) -> Checked<Leg> {
 }
 
 async fn gone(context: Context) -> Checked {
-    let rig = Rig::new(context, SHORT).await?;
-    rig.searches_again().await?;
-    rig.proxy.set(Mode::Refuses).await;
+    let fixture = ProxyFixture::new(context, SHORT).await?;
+    fixture.searches_again().await?;
+    fixture.proxy.set(Mode::Refuses).await;
     let (leg, new) = (everything(), [record("late", 9, "{}")?]);
-    rig.finds_it_gone("a search", rig.collection.search(&leg))
+    fixture
+        .finds_it_gone("a search", fixture.collection.search(&leg))
         .await?;
-    rig.finds_it_gone("an upsert", rig.collection.upsert(&new))
+    fixture
+        .finds_it_gone("an upsert", fixture.collection.upsert(&new))
         .await?;
-    rig.finds_it_gone("a list", rig.store.list()).await?;
-    rig.finds_it_gone("a health check", rig.store.health())
+    fixture
+        .finds_it_gone("a list", fixture.store.list())
         .await?;
-    same_ids("after it", &rig.there().await?, OLD)
+    fixture
+        .finds_it_gone("a health check", fixture.store.health())
+        .await?;
+    same_ids("after it", &fixture.there().await?, OLD)
 }
 
 /// The same handles work again, after refusals and after cuts that nobody noticed.
 async fn comes_back(context: Context) -> Checked {
-    let rig = Rig::new(context, SHORT).await?;
-    rig.proxy.set(Mode::Refuses).await;
-    let _ = rig.collection.search(&everything()).await;
-    rig.proxy.set(Mode::Passes).await;
-    rig.searches_again().await?;
-    rig.finds_it_back("a health check", || rig.store.health())
+    let fixture = ProxyFixture::new(context, SHORT).await?;
+    fixture.proxy.set(Mode::Refuses).await;
+    let _ = fixture.collection.search(&everything()).await;
+    fixture.proxy.set(Mode::Passes).await;
+    fixture.searches_again().await?;
+    fixture
+        .finds_it_back("a health check", || fixture.store.health())
         .await?;
     let mut expected = OLD.to_vec();
     for id in ["d", "e", "f"] {
-        rig.proxy.cut();
+        fixture.proxy.cut();
         let new = [record(id, 7, "{}")?];
-        rig.finds_it_back("an upsert", || rig.collection.upsert(&new))
+        fixture
+            .finds_it_back("an upsert", || fixture.collection.upsert(&new))
             .await?;
         expected.push(id);
-        same_ids("what was written", &rig.there().await?, &expected)?;
+        same_ids("what was written", &fixture.there().await?, &expected)?;
     }
     Ok(())
 }
@@ -318,39 +308,41 @@ async fn opened_without(context: Context) -> Checked {
 }
 
 async fn gone_during_a_search(context: Context) -> Checked {
-    let rig = Rig::new(context, SHORT).await?;
+    let fixture = ProxyFixture::new(context, SHORT).await?;
     let leg = everything();
     for chunks in 0..MOST_CHUNKS {
-        rig.searches_again().await?;
-        rig.proxy.cut_after(chunks, Mode::Refuses);
+        fixture.searches_again().await?;
+        fixture.proxy.cut_after(chunks, Mode::Refuses);
         let what = "a search whose server goes away";
-        let answer = rig.answer(what, rig.collection.search(&leg)).await?;
-        let cut = rig.proxy.was_cut();
+        let answer = fixture
+            .answer(what, fixture.collection.search(&leg))
+            .await?;
+        let cut = fixture.proxy.was_cut();
         match answer {
             // All of the answer may have come before the cut.
             Ok(found) => same_ids(what, &ids(&found), OLD)?,
             failed => gone_answer(what, &failed)?,
         }
-        rig.proxy.set(Mode::Passes).await;
+        fixture.proxy.set(Mode::Passes).await;
         if !cut {
             break;
         }
     }
-    rig.searches_again().await
+    fixture.searches_again().await
 }
 
 /// Cut after every chunk that it sends.
 async fn gone_during_a_replace(context: Context) -> Checked {
-    let rig = Rig::new(context, LONG).await?;
+    let fixture = ProxyFixture::new(context, LONG).await?;
     let (selector, old, new) = (selector()?, unit(OLD)?, unit(NEW)?);
     for chunks in 0..MOST_CHUNKS {
-        rig.searches_again().await?;
-        rig.proxy.cut_after(chunks, Mode::Passes);
+        fixture.searches_again().await?;
+        fixture.proxy.cut_after(chunks, Mode::Passes);
         let what = format!("a replace that is cut after {chunks} chunks");
-        let replace = rig.collection.replace(&selector, &new);
-        let answer = rig.answer(&what, replace).await?;
-        let cut = rig.proxy.was_cut();
-        let there = rig.there().await?;
+        let replace = fixture.collection.replace(&selector, &new);
+        let answer = fixture.answer(&what, replace).await?;
+        let cut = fixture.proxy.was_cut();
+        let there = fixture.there().await?;
         match answer {
             Ok(_) => same_ids(&format!("{what} and answers"), &there, NEW)?,
             Err(error) => {
@@ -361,30 +353,32 @@ async fn gone_during_a_replace(context: Context) -> Checked {
             }
         }
         // Nothing of it is left, whatever the server still did.
-        rig.beside.replace(&selector, &old).await?;
+        fixture.beside.replace(&selector, &old).await?;
         if !cut {
             break;
         }
     }
-    rig.searches_again().await
+    fixture.searches_again().await
 }
 
 /// Whatever a client held when it was cut off, another one writes at once, and its write stays.
 async fn holds_nobody(context: Context) -> Checked {
-    let rig = Rig::new(context, LONG).await?;
-    let other = rig.context.again(&rig.beside.spec().name).await?;
+    let fixture = ProxyFixture::new(context, LONG).await?;
+    let other = fixture.context.again(&fixture.beside.spec().name).await?;
     let (selector, old, new) = (selector()?, unit(OLD)?, unit(NEW)?);
     for chunks in 0..MOST_CHUNKS {
-        rig.searches_again().await?;
-        rig.proxy.cut_after(chunks, Mode::Passes);
+        fixture.searches_again().await?;
+        fixture.proxy.cut_after(chunks, Mode::Passes);
         // Whatever becomes of it: another case asks that.
-        let replace = rig.collection.replace(&selector, &new);
-        let _ = rig.answer("a replace that is cut off", replace).await?;
-        let cut = rig.proxy.was_cut();
+        let replace = fixture.collection.replace(&selector, &new);
+        let _ = fixture.answer("a replace that is cut off", replace).await?;
+        let cut = fixture.proxy.was_cut();
         let what = "a replace beside a client that was cut off";
-        rig.answer(what, other.replace(&selector, &old)).await??;
+        fixture
+            .answer(what, other.replace(&selector, &old))
+            .await??;
         tokio::time::sleep(Duration::from_millis(20)).await;
-        same_ids(what, &rig.there().await?, OLD)?;
+        same_ids(what, &fixture.there().await?, OLD)?;
         if !cut {
             break;
         }
@@ -392,7 +386,7 @@ async fn holds_nobody(context: Context) -> Checked {
     Ok(())
 }
 
-/// So long others may wait for what a client held that says nothing any more, beyond its patience.
+/// So long others may wait for what a client held that says nothing any more, beyond its timeout.
 const HELD: Duration = Duration::from_secs(30);
 
 /// A client may go without its connection's end being heard of: its network is gone, or it is stopped.
@@ -403,18 +397,18 @@ async fn lets_go(context: Context) -> Checked {
 }
 
 async fn fallen_silent(context: Context, chunks: u64) -> Checked {
-    let rig = Rig::new(context, SHORT).await?;
-    rig.searches_again().await?;
+    let fixture = ProxyFixture::new(context, SHORT).await?;
+    fixture.searches_again().await?;
     let (selector, old, new) = (selector()?, unit(OLD)?, unit(NEW)?);
-    rig.proxy.silent_after(chunks);
+    fixture.proxy.silent_after(chunks);
     let begun = Instant::now();
     // Whatever becomes of it, and whenever it is given up.
-    let replace = rig.collection.replace(&selector, &new);
+    let replace = fixture.collection.replace(&selector, &new);
     let _ = tokio::time::timeout(HELD, replace).await;
     let what = format!("a replace beside a client that fell silent after {chunks} chunks");
     loop {
         let left = (SHORT + HELD).saturating_sub(begun.elapsed());
-        match tokio::time::timeout(left, rig.beside.replace(&selector, &old)).await {
+        match tokio::time::timeout(left, fixture.beside.replace(&selector, &old)).await {
             Ok(Ok(_)) => break,
             Ok(Err(error)) => interrupted(&what, &error)?,
             Err(_) => {
@@ -425,7 +419,7 @@ async fn fallen_silent(context: Context, chunks: u64) -> Checked {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    same_ids(&what, &rig.there().await?, OLD)
+    same_ids(&what, &fixture.there().await?, OLD)
 }
 
 fn timed_out<T>(what: &str, operation: Operation, answer: &Result<T, StoreError>) -> Checked {
@@ -441,36 +435,42 @@ fn timed_out<T>(what: &str, operation: Operation, answer: &Result<T, StoreError>
 }
 
 async fn silent(context: Context) -> Checked {
-    let rig = Rig::new(context, SHORT).await?;
-    rig.searches_again().await?;
-    rig.proxy.set(Mode::Silent).await;
+    let fixture = ProxyFixture::new(context, SHORT).await?;
+    fixture.searches_again().await?;
+    fixture.proxy.set(Mode::Silent).await;
     let leg = everything();
-    let search = rig.answer("a search", rig.collection.search(&leg)).await?;
+    let search = fixture
+        .answer("a search", fixture.collection.search(&leg))
+        .await?;
     timed_out("a search", Operation::Search, &search)?;
     // What is there already, so that nothing changes if it comes to the server after all.
     let same = unit(OLD)?;
-    let upsert = rig
-        .answer("an upsert", rig.collection.upsert(&same))
+    let upsert = fixture
+        .answer("an upsert", fixture.collection.upsert(&same))
         .await?;
     timed_out("an upsert", Operation::Upsert, &upsert)?;
-    let health = rig.answer("a health check", rig.store.health()).await?;
+    let health = fixture
+        .answer("a health check", fixture.store.health())
+        .await?;
     timed_out("a health check", Operation::Health, &health)?;
-    rig.proxy.set(Mode::Passes).await;
-    rig.searches_again().await
+    fixture.proxy.set(Mode::Passes).await;
+    fixture.searches_again().await
 }
 
 /// A client that gave up must not take what comes late for the answer to what it asks next.
 async fn late_answers(context: Context) -> Checked {
-    let rig = Rig::new(context, SHORT).await?;
+    let fixture = ProxyFixture::new(context, SHORT).await?;
     for (early, next) in [("a", "b"), ("c", "a")] {
-        rig.searches_again().await?;
-        rig.proxy.set(Mode::Silent).await;
+        fixture.searches_again().await?;
+        fixture.proxy.set(Mode::Silent).await;
         let leg = only(early)?;
-        let answer = rig.answer("a search", rig.collection.search(&leg)).await?;
+        let answer = fixture
+            .answer("a search", fixture.collection.search(&leg))
+            .await?;
         timed_out("a search", Operation::Search, &answer)?;
-        rig.proxy.set(Mode::Passes).await;
+        fixture.proxy.set(Mode::Passes).await;
         let leg = only(next)?;
-        let found = rig.finds_it_back("a search", || rig.collection.search(&leg));
+        let found = fixture.finds_it_back("a search", || fixture.collection.search(&leg));
         same_ids(
             "a search after one that was given up",
             &ids(&found.await?),
@@ -481,22 +481,28 @@ async fn late_answers(context: Context) -> Checked {
 }
 
 async fn slow(context: Context) -> Checked {
-    let rig = Rig::new(context, LONG).await?;
-    rig.proxy.set(Mode::Slow(Duration::from_millis(15))).await;
+    let fixture = ProxyFixture::new(context, LONG).await?;
+    fixture
+        .proxy
+        .set(Mode::Slow(Duration::from_millis(15)))
+        .await;
     let (leg, new) = (everything(), unit(NEW)?);
-    let found = rig
-        .answer("a search", rig.collection.search(&leg))
+    let found = fixture
+        .answer("a search", fixture.collection.search(&leg))
         .await??;
     same_ids("a slow search", &ids(&found), OLD)?;
-    rig.answer("an upsert", rig.collection.upsert(&new))
+    fixture
+        .answer("an upsert", fixture.collection.upsert(&new))
         .await??;
     let both = [OLD, NEW].concat();
-    same_ids("after a slow upsert", &rig.there().await?, &both)?;
-    let found = rig
-        .answer("a search", rig.collection.search(&leg))
+    same_ids("after a slow upsert", &fixture.there().await?, &both)?;
+    let found = fixture
+        .answer("a search", fixture.collection.search(&leg))
         .await??;
     same_ids("a slow search", &ids(&found), &both)?;
-    rig.answer("a health check", rig.store.health()).await??;
+    fixture
+        .answer("a health check", fixture.store.health())
+        .await??;
     Ok(())
 }
 

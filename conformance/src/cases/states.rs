@@ -11,9 +11,9 @@ use shelfward_core::library::{
 };
 use shelfward_core::{LibraryIndex, Scope, SourceId};
 
-use super::library::{file, open, source_of};
 use crate::check::full;
 use crate::context::Context;
+use crate::library::{file, open, source_of};
 use crate::verdict::{Checked, Finding, Verdict};
 
 /// The sources that are replaced at the same time.

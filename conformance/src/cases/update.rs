@@ -6,28 +6,25 @@ use shelfward_core::{
     MetadataKey, MetadataPatch, Record, Scalar, StoredRecord, Value,
 };
 
-use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
 use crate::check::{counts_updated, holds, ids, same_ids};
 use crate::context::{Context, key, refused, text};
-use crate::faulty::Fault;
+use crate::fixture::{DECLARED, fields, records};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     let cases = vec![
-        Case::new("update/counts", count).kills(&[Fault::IgnoresFilter]),
-        Case::new("update/merges", merges)
-            .kills(&[Fault::UpdateReplacesMetadata, Fault::UpdateDoesNothing]),
-        Case::new("update/removes", removes)
-            .kills(&[Fault::PatchKeepsRemovedKeys, Fault::UpdateDoesNothing]),
-        Case::new("update/keeps-vector-and-text", keeps).kills(&[Fault::UpdateLosesText]),
-        Case::new("update/filters-see-it", seen).kills(&[Fault::UpdateDoesNothing]),
-        Case::new("update/nothing-matches", none).kills(&[Fault::CountsWrong]),
+        Case::new("update/counts", count),
+        Case::new("update/merges", merges),
+        Case::new("update/removes", removes),
+        Case::new("update/keeps-vector-and-text", keeps),
+        Case::new("update/filters-see-it", seen),
+        Case::new("update/nothing-matches", none),
     ];
     let refusals = [
-        Case::new("update/empty-patch", empty_patch).of_the_handle(),
-        Case::new("update/wrong-kind", wrong_kind).of_the_handle(),
-        Case::new("update/never-the-partition", partition).of_the_handle(),
+        Case::new("update/empty-patch", empty_patch),
+        Case::new("update/wrong-kind", wrong_kind),
+        Case::new("update/never-the-partition", partition),
     ];
     let cases = cases.into_iter().map(|case| case.needs(updates));
     let refusals = refusals

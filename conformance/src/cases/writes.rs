@@ -2,34 +2,30 @@
 
 use shelfward_core::{Collection, Filter, Include, Leg, Metadata, Record};
 
-use super::fixture::{DECLARED, fields, records};
 use crate::case::Case;
 use crate::check::{holds, ids, rows, same_ids, same_order};
 use crate::context::{Context, key, record, refused};
-use crate::faulty::Fault;
+use crate::fixture::{DECLARED, fields, records};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("writes/insert", insert).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("writes/overwrite", overwrite).kills(&[Fault::KeepsOldRecord]),
-        Case::new("writes/overwrite-changes-the-vector", overwrite_vector)
-            .kills(&[Fault::KeepsOldRecord]),
-        Case::new("writes/mixed-batch", mixed_batch)
-            .kills(&[Fault::KeepsOldRecord, Fault::LosesLastOfBatch]),
-        Case::new("writes/same-key-twice", same_key_twice).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("writes/empty-batch", empty_batch).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("writes/thousand", thousand).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("writes/over-the-batch-limit", over_the_batch).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("writes/no-metadata-no-text", bare).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("writes/round-trip", round_trip).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("writes/declared-kind", declared_kind).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("writes/reserved-key", reserved_key).of_the_handle(),
-        Case::new("writes/another-width", another_width).kills(&[Fault::CountsWrong]),
-        Case::new("writes/not-finite", not_finite).kills(&[Fault::CountsWrong]),
-        Case::new("writes/zero-vector", zero_vector).kills(&[Fault::CountsWrong]),
-        Case::new("writes/refused-batch-writes-nothing", refused_batch)
-            .kills(&[Fault::LosesLastOfBatch]),
+        Case::new("writes/insert", insert),
+        Case::new("writes/overwrite", overwrite),
+        Case::new("writes/overwrite-changes-the-vector", overwrite_vector),
+        Case::new("writes/mixed-batch", mixed_batch),
+        Case::new("writes/same-key-twice", same_key_twice),
+        Case::new("writes/empty-batch", empty_batch),
+        Case::new("writes/thousand", thousand),
+        Case::new("writes/over-the-batch-limit", over_the_batch),
+        Case::new("writes/no-metadata-no-text", bare),
+        Case::new("writes/round-trip", round_trip),
+        Case::new("writes/declared-kind", declared_kind),
+        Case::new("writes/reserved-key", reserved_key),
+        Case::new("writes/another-width", another_width),
+        Case::new("writes/not-finite", not_finite),
+        Case::new("writes/zero-vector", zero_vector),
+        Case::new("writes/refused-batch-writes-nothing", refused_batch),
     ]
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod stream;
 mod task;
 
 pub(crate) use peer::{Peer, Processes};
-pub(crate) use serve::{child_place, serve_child, this_process, write_source};
+pub use serve::this_process;
+pub(crate) use serve::{child_place, serve_child, write_source};
 pub(crate) use stream::Stream;
 pub(crate) use task::{Failure, PASSAGES, Reply, Task, Write, letter_source};

@@ -28,7 +28,7 @@ pub(crate) enum Processes {
 }
 
 /// The longest that one answer may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A second process. It is killed when this is dropped.
 pub(crate) struct Peer {
@@ -164,7 +164,7 @@ impl Peer {
 
     /// The next thing that it says.
     pub(crate) async fn reply(&mut self) -> Checked<Reply> {
-        match tokio::time::timeout(PATIENCE, self.replies.recv()).await {
+        match tokio::time::timeout(TIMEOUT, self.replies.recv()).await {
             Ok(Some(reply)) => Ok(reply),
             Ok(None) => Err(Finding::errors("the second process ended")),
             Err(_) => Err(Finding::errors("the second process does not answer")),
@@ -217,7 +217,7 @@ impl Peer {
                 let _ = job.await;
             }
         };
-        tokio::time::timeout(PATIENCE, ended)
+        tokio::time::timeout(TIMEOUT, ended)
             .await
             .map_err(|_| Finding::errors("the second process does not end"))?;
         if let Body::Process(process) = &mut self.body {

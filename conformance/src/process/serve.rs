@@ -5,14 +5,16 @@ use std::io::{BufRead as _, Write as _};
 use std::sync::Arc;
 
 use shelfward_core::library::{LibraryError, ScopeChange};
-use shelfward_core::{CollectionName, ErrorKind, Filter, LibraryIndex, SourceId, Store, TenantId};
+use shelfward_core::{
+    Collection, CollectionName, ErrorKind, Filter, LibraryIndex, SourceId, Store, TenantId,
+};
 use tokio::sync::mpsc;
 
 use super::stream::Stream;
 use super::task::{Failure, Reply, Task, Write, letter_source};
-use crate::cases::library::{embedder, visible};
 use crate::check::scan_ids;
 use crate::context::record;
+use crate::library::{embedder, visible};
 use crate::store::StoreUnderTest;
 use crate::verdict::{Checked, Finding};
 
@@ -33,7 +35,7 @@ tokio::task_local! {
 }
 
 /// Which process this is: 0, or the number of a simulated one.
-pub(crate) fn this_process() -> u32 {
+pub fn this_process() -> u32 {
     PROCESS.try_with(|process| *process).unwrap_or(0)
 }
 
@@ -71,7 +73,7 @@ pub(super) async fn serve(
         Err(error) => return say(Reply::Failed(Failure::from(&error))),
     };
     say(Reply::Ready);
-    let mut peer = Doer {
+    let mut peer = Worker {
         store: store.clone(),
         libraries: HashMap::new(),
     };
@@ -97,12 +99,12 @@ pub(super) async fn serve(
     let _ = store.close().await;
 }
 
-struct Doer {
+struct Worker {
     store: Store,
     libraries: HashMap<String, LibraryIndex>,
 }
 
-impl Doer {
+impl Worker {
     /// A library, opened once and then kept open, as a server keeps it.
     async fn library(&mut self, name: String) -> Checked<LibraryIndex> {
         if let Some(open) = self.libraries.get(&name) {
@@ -112,6 +114,11 @@ impl Doer {
         let index = LibraryIndex::open(&self.store, &collection, Arc::new(embedder())).await?;
         self.libraries.insert(name, index.clone());
         Ok(index)
+    }
+
+    async fn collection(&self, name: &str) -> Checked<Collection> {
+        let name = CollectionName::new(name)?;
+        Ok(self.store.open_unscoped(&name).await?)
     }
 
     async fn perform(&mut self, task: Task) -> Checked<Reply> {
@@ -129,18 +136,12 @@ impl Doer {
                 Ok(Reply::Done(visible(&index, [group.as_str()]).await?))
             }
             Task::Upsert { collection, id } => {
-                let collection = self
-                    .store
-                    .open_unscoped(&CollectionName::new(&collection)?)
-                    .await?;
+                let collection = self.collection(&collection).await?;
                 collection.upsert(&[record(&id, 0, "{}")?]).await?;
                 Ok(Reply::Done(Vec::new()))
             }
             Task::Ids { collection } => {
-                let collection = self
-                    .store
-                    .open_unscoped(&CollectionName::new(&collection)?)
-                    .await?;
+                let collection = self.collection(&collection).await?;
                 let all = Filter::everything();
                 Ok(Reply::Done(if collection.capabilities().scan {
                     scan_ids(&collection, &all).await?
@@ -161,10 +162,7 @@ impl Doer {
         tasks: &mpsc::UnboundedReceiver<Task>,
         say: &(impl Fn(Reply) + Send + Sync),
     ) -> Checked<Reply> {
-        let collection = self
-            .store
-            .open_unscoped(&CollectionName::new(collection)?)
-            .await?;
+        let collection = self.collection(collection).await?;
         for step in from..from.saturating_add(MAX_STEPS) {
             if tasks.is_closed() {
                 break;

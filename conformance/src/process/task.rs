@@ -5,7 +5,7 @@ use shelfward_core::library::IndexSource;
 use shelfward_core::{ErrorKind, StoreError};
 
 use super::stream::Stream;
-use crate::cases::library::source;
+use crate::library::source;
 use crate::verdict::Checked;
 
 /// How many passages the sources of the races have.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use shelfward::memory::MemoryStore;
 use shelfward::{LibraryIndex, Store};
-use shelfward_conformance::faulty::{Fault, FaultyStore};
+use shelfward_conformance_faulty::{Fault, FaultyStore};
 
 use crate::busy::Soak;
 use crate::calm::Recall;

@@ -7,51 +7,34 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
-use shelfward_conformance::Estimate;
 use shelfward_conformance::report::{NotRun, Outcome};
 
 use super::Options;
-use crate::run::{cargo_with, output, watched};
+use super::adapters::Adapter;
+use crate::Ended;
+use crate::run::{cargo_with, watched};
 
-/// The ids of the selected cases.
-pub(super) fn list(store: &str, options: &Options) -> Result<Vec<String>, String> {
-    let mut command = test(store, options);
-    let listed = output(command.env("SHELFWARD_CONFORMANCE_LIST", "1"))
-        .map_err(|said| explained(store, &[said], options))?;
-    Ok(listed.lines().map(str::to_owned).collect())
-}
-
-/// The groups that a store's harness has, by the ids of its cases.
-fn groups(store: &str) -> Vec<String> {
-    let listed = list(store, &Options::default()).unwrap_or_default();
-    let mut groups: Vec<String> = listed
-        .iter()
-        .filter_map(|id| id.split_once('/'))
-        .map(|(group, _)| group.to_owned())
-        .collect();
-    groups.sort();
-    groups.dedup();
-    groups
-}
-
-/// Refuses a group that no case is of: beside others it would go unnoticed.
-pub(super) fn check_groups(store: &str, options: &Options) -> Result<(), String> {
-    if options.groups.is_empty() {
-        return Ok(());
+/// Runs the suite's tests of itself.
+pub(super) fn self_test(full: bool) -> Result<Ended, String> {
+    let mut command = cargo_with("test --package shelfward-conformance --package");
+    command.args(["shelfward-conformance-faulty", "--lib", "--tests"]);
+    if full {
+        command.args(["--features", "shelfward-conformance-faulty/full"]);
     }
-    let there = groups(store);
-    match options.groups.iter().find(|group| !there.contains(group)) {
-        // Without a list, the run itself says what is wrong.
-        Some(unknown) if !there.is_empty() => Err(format!(
-            "no group {unknown:?}; there are {}",
-            there.join(", ")
-        )),
-        _ => Ok(()),
-    }
+    let status = command.status().map_err(|e| e.to_string())?;
+    Ok(if status.success() {
+        Ended::Well
+    } else {
+        Ended::Badly
+    })
 }
 
 /// Removes what crashed runs left on a store, and prints what it was. Whether nothing is left.
-pub(super) fn sweep(store: &str) -> Result<bool, String> {
+pub(super) fn sweep(adapter: &Adapter) -> Result<bool, String> {
+    let store = adapter.name.as_str();
+    if let Some(not) = adapter.not_run() {
+        return Err(format!("{store}: not run: {}", not.not_run));
+    }
     let file = ReportFile::new(store);
     let status = test(store, &Options::default())
         .env("SHELFWARD_CONFORMANCE_SWEEP", "1")
@@ -67,19 +50,12 @@ pub(super) fn sweep(store: &str) -> Result<bool, String> {
     }
 }
 
-/// Where calls are counted before any is sent to a server: it holds nothing and costs nothing.
-const COUNTED_ON: &str = "memory";
-
-/// About how many calls the selected cases send, of whatever store.
-pub(super) fn estimate(options: &Options) -> Result<Estimate, String> {
-    let mut command = test(COUNTED_ON, options);
-    let counted = output(command.env("SHELFWARD_CONFORMANCE_CALLS", "1"))?;
-    let estimate = counted.lines().find_map(|l| serde_json::from_str(l).ok());
-    estimate.ok_or_else(|| format!("the calls could not be counted: {counted}"))
-}
-
 /// Runs the suite on one store, with a bar for whoever watches, and reads its report.
-pub(super) fn run(store: &str, options: &Options) -> Result<Outcome, String> {
+pub(super) fn run(adapter: &Adapter, options: &Options) -> Result<Outcome, String> {
+    if let Some(not) = adapter.not_run() {
+        return Ok(Outcome::NotRun(not));
+    }
+    let store = adapter.name.as_str();
     let file = ReportFile::new(store);
     let bar = bar(store);
     let mut child = test(store, options)
@@ -110,7 +86,7 @@ pub(super) fn run(store: &str, options: &Options) -> Result<Outcome, String> {
     child.wait().map_err(|e| e.to_string())?;
     bar.finish_and_clear();
     let json = std::fs::read_to_string(&file.0);
-    let json = json.map_err(|_| explained(store, &notes, options))?;
+    let json = json.map_err(|_| format!("{store}: {}", notes.join("\n")))?;
     read(store, &json)
 }
 
@@ -123,26 +99,6 @@ pub(super) fn reported(store: &str, folder: &Path) -> Result<Outcome, String> {
 
 fn read(store: &str, json: &str) -> Result<Outcome, String> {
     serde_json::from_str(json).map_err(|e| format!("{store}: its report cannot be read: {e}"))
-}
-
-/// Without a report, what the harness or the compiler said.
-fn explained(store: &str, notes: &[String], options: &Options) -> String {
-    if notes
-        .iter()
-        .any(|note| note.contains("no case is selected"))
-    {
-        return no_case(store, options);
-    }
-    format!("{store}: {}", notes.join("\n"))
-}
-
-fn no_case(store: &str, options: &Options) -> String {
-    let begins = options.case.as_deref().unwrap_or_default();
-    let groups = match options.groups.as_slice() {
-        [] => String::new(),
-        asked => format!(" in {}", asked.join(", ")),
-    };
-    format!("{store}: no case{groups} begins with {begins:?}; --list prints those there are")
 }
 
 #[derive(Deserialize)]

@@ -1,20 +1,29 @@
 //! Runs the adapters' own harnesses and merges their reports. Links no adapter.
 
+mod adapters;
 mod harness;
+mod html;
+mod junit;
+mod markdown;
+mod page;
 mod show;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use shelfward_conformance::report::{
-    NotRun, Outcome, Report, StoresPage, html, junit, stores_markdown,
-};
+use clap::{Args, ValueEnum};
+use shelfward_conformance::report::{NotRun, Outcome, Report};
+use shelfward_conformance::{Selection, Suite};
 
 pub(crate) use harness::REPORTS;
 
 use crate::Ended;
 use crate::run::root;
+
+use adapters::chosen;
+use html::html;
+use junit::junit;
+use page::Page;
 
 /// Runs the conformance suite.
 #[derive(Args, Default)]
@@ -40,15 +49,16 @@ pub(crate) struct Options {
     /// Writes JUnit XML to this file.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Writes docs/stores.md from what was found.
+    /// Writes docs/stores.json and docs/stores.md from what was found.
     #[arg(long)]
     update_docs: bool,
     /// Prints the ids of the cases and runs none; with --json, as a list.
     #[arg(long, conflicts_with_all = ["html", "junit", "update_docs"])]
     list: bool,
-    /// Prints how many cases would be run and about how many calls they would send, and sends none.
-    #[arg(long, conflicts_with_all = ["list", "sweep"])]
-    estimate: bool,
+    /// Tests the suite itself, with stores that have one fault each: each on the cases that name it,
+    /// or `full`.
+    #[arg(long, value_name = "EXTENT", num_args = 0..=1, default_missing_value = "quick", exclusive = true)]
+    self_test: Option<Extent>,
     /// Removes everything named `sfwt_…` that crashed runs left on the stores given by --store, of
     /// whatever run, and prints what it was.
     #[arg(
@@ -59,8 +69,14 @@ pub(crate) struct Options {
     sweep: bool,
 }
 
-/// The page that `--update-docs` writes.
-pub(crate) const PAGE: &str = "docs/stores.md";
+/// What `--self-test` runs.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Extent {
+    /// Each fault on the cases that name it.
+    Quick,
+    /// Beside that each of these cases on the whole store, and every case on weaker stores.
+    Full,
+}
 
 pub(crate) fn run(options: &Options) -> Ended {
     match run_all(options) {
@@ -70,6 +86,9 @@ pub(crate) fn run(options: &Options) -> Ended {
 }
 
 fn run_all(options: &Options) -> Result<Ended, String> {
+    if let Some(extent) = options.self_test {
+        return harness::self_test(extent == Extent::Full);
+    }
     let stores = chosen(&options.stores)?;
     if options.sweep {
         let mut clean = true;
@@ -79,20 +98,8 @@ fn run_all(options: &Options) -> Result<Ended, String> {
         return Ok(if clean { Ended::Well } else { Ended::Badly });
     }
     check_files(options)?;
-    for store in &stores {
-        harness::check_groups(store, options)?;
-    }
-    if options.estimate {
-        let estimate = harness::estimate(options)?;
-        match options.json {
-            Some(_) => write_json(options, &estimate)?,
-            None => show::estimate(&stores, estimate),
-        }
-        return Ok(Ended::Well);
-    }
+    let ids = selected(options)?;
     if options.list {
-        let store = stores.first().ok_or("there is no adapter")?;
-        let ids = harness::list(store, options)?;
         match options.json {
             Some(_) => write_json(options, &ids)?,
             // Whoever reads may have seen enough.
@@ -111,12 +118,18 @@ fn run_all(options: &Options) -> Result<Ended, String> {
     let (mut outcomes, mut failures) = (Vec::new(), Vec::new());
     for store in &stores {
         match harness::run(store, options) {
-            Ok(outcome) => outcomes.push(outcome),
+            Ok(outcome) => {
+                if !prints_json(options) {
+                    // The first table need not wait for the other stores.
+                    show::store(&outcome, !outcomes.iter().any(ran));
+                }
+                outcomes.push(outcome);
+            }
             // What the others showed is worth having, too.
             Err(why) => failures.push(why),
         }
     }
-    if !prints_json(options) {
+    if !prints_json(options) && outcomes.iter().filter(|outcome| ran(outcome)).count() > 1 {
         show::table(&outcomes);
     }
     write_files(options, &outcomes)?;
@@ -124,6 +137,36 @@ fn run_all(options: &Options) -> Result<Ended, String> {
         return Err(failures.join("\n"));
     }
     ended(&outcomes, !options.stores.is_empty())
+}
+
+fn ran(outcome: &Outcome) -> bool {
+    outcome.ran().is_some()
+}
+
+/// The ids of the cases to run. Refuses a group that no case is of: beside others it would go unnoticed.
+fn selected(options: &Options) -> Result<Vec<String>, String> {
+    let cases = Suite::all_cases();
+    let mut groups: Vec<&str> = cases.iter().map(|case| case.info().group()).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let mut asked = options.groups.iter();
+    if let Some(unknown) = asked.find(|group| !groups.contains(&group.as_str())) {
+        return Err(format!(
+            "no group {unknown:?}; there are {}",
+            groups.join(", ")
+        ));
+    }
+    let mut selection = Selection::default().groups(options.groups.iter().cloned());
+    selection.case.clone_from(&options.case);
+    let selected = cases.iter().filter(|case| selection.takes(case));
+    let ids: Vec<String> = selected.map(|case| case.info().id.clone()).collect();
+    if ids.is_empty() {
+        let begins = options.case.as_deref().unwrap_or_default();
+        return Err(format!(
+            "no case begins with {begins:?} there; --list prints all"
+        ));
+    }
+    Ok(ids)
 }
 
 /// Whether JSON takes the place of what is printed.
@@ -208,87 +251,152 @@ fn write_files(options: &Options, outcomes: &[Outcome]) -> Result<(), String> {
         write(file, junit(outcomes))?;
     }
     if options.update_docs {
-        write(&root().join(PAGE), new_page(outcomes))?;
+        let (json, markdown) = new_page(outcomes)?;
+        write(&root().join(PAGE_JSON), json)?;
+        write(&root().join(PAGE), markdown)?;
     }
     Ok(())
 }
 
-/// The page of stores as it would be written of the reports in a folder. What it says of stores that
-/// were not run is what it says already: nobody looked whether it is still so.
-pub(crate) fn page(reports: &Path) -> Result<String, String> {
+/// The page that `--update-docs` writes, and the data that it is made of.
+const PAGE: &str = "docs/stores.md";
+const PAGE_JSON: &str = "docs/stores.json";
+
+/// Compares the page of stores with the reports in a folder.
+pub(crate) fn check_page(reports: &Path) -> Result<(), String> {
     let outcomes = chosen(&[])?
         .iter()
-        .map(|store| harness::reported(store, reports))
+        .map(|store| harness::reported(&store.name, reports))
         .collect::<Result<Vec<_>, _>>()?;
+    outcomes
+        .iter()
+        .for_each(|outcome| show::store(outcome, false));
     show::table(&outcomes);
     let mut reports = outcomes.iter().filter_map(Outcome::ran);
-    match reports.find_map(|report| report.unexpected().next()) {
-        Some(case) => Err(format!(
-            "{} found {}: {}",
-            case.id, case.verdict, case.message
-        )),
-        None => Ok(new_page(&outcomes)),
+    if let Some(case) = reports.find_map(|report| report.unexpected().next()) {
+        let (id, verdict, message) = (&case.id, case.verdict, &case.message);
+        return Err(format!("{id} found {verdict}: {message}"));
     }
+    let (json, markdown) = new_page(&outcomes)?;
+    for (file, expected) in [(PAGE_JSON, json), (PAGE, markdown)] {
+        if std::fs::read_to_string(root().join(file)).unwrap_or_default() != expected {
+            return Err(format!(
+                "{file} is not what the suite finds; run `cargo xtask conformance --update-docs`"
+            ));
+        }
+    }
+    Ok(())
 }
 
-fn new_page(outcomes: &[Outcome]) -> String {
-    let present = std::fs::read_to_string(root().join(PAGE)).unwrap_or_default();
-    let StoresPage {
-        text,
-        kept,
-        left_out,
-        ..
-    } = stores_markdown(outcomes, &present);
-    for store in kept {
-        eprintln!(
-            "{PAGE}: what it says of {store} is kept as it stands, since {store} was not run"
-        );
+/// The page of stores after a run, as JSON and as Markdown. What it says of stores that were not run is
+/// what it says already: nobody looked whether it is still so.
+fn new_page(outcomes: &[Outcome]) -> Result<(String, String), String> {
+    let (page, unseen) = Page::new(outcomes, &present_page()?);
+    for store in unseen.kept {
+        eprintln!("{PAGE}: {store} was not run; what was found before is kept");
     }
-    for store in left_out {
+    for store in unseen.left_out {
         eprintln!("{PAGE}: says nothing of {store}, which was not run and never shown");
     }
-    text
+    Ok((page.to_json()?, page.to_markdown()))
 }
 
-/// The adapters that run the suite, or those of them that were asked for.
-fn chosen(asked: &[String]) -> Result<Vec<String>, String> {
-    let folder = root().join("adapters");
-    let entries = std::fs::read_dir(&folder).map_err(|e| e.to_string())?;
-    let mut there: Vec<String> = entries
-        .filter_map(Result::ok)
-        .filter(|entry| entry.path().join("tests/conformance.rs").is_file())
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect();
-    there.sort();
-    match asked.iter().find(|name| !there.contains(name)) {
-        Some(unknown) => Err(format!(
-            "no store {unknown:?}; there are {}",
-            there.join(", ")
-        )),
-        None if asked.is_empty() => Ok(there),
-        None => Ok(there
-            .into_iter()
-            .filter(|name| asked.contains(name))
-            .collect()),
+fn present_page() -> Result<Page, String> {
+    match std::fs::read_to_string(root().join(PAGE_JSON)) {
+        Ok(json) => serde_json::from_str(&json).map_err(|e| {
+            format!("{PAGE_JSON} cannot be read, so remove it and run every store: {e}")
+        }),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Page::empty()),
+        Err(e) => Err(format!("{PAGE_JSON} cannot be read: {e}")),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+    use shelfward_conformance::Verdict;
+    use shelfward_core::Capabilities;
+
     use super::*;
+
+    fn case(id: &str, verdict: Verdict, gap: Option<&str>) -> serde_json::Value {
+        let group = id.split('/').next();
+        let expected = if gap.is_some() {
+            verdict
+        } else {
+            Verdict::Honours
+        };
+        let message = "expected <a> & \"b\"";
+        json!({ "id": id, "group": group, "verdict": verdict, "expected": expected,
+            "message": message, "knownGap": gap, "millis": 3 })
+    }
+
+    pub(super) fn ran() -> Outcome {
+        let gap = Some("the server | holds no empty text");
+        let report = json!({
+            "schema": 1, "store": "made-up", "versions": {}, "seed": 7, "totals": {},
+            "capabilities": Capabilities::exact(), "leftBehind": [],
+            "cases": [
+                case("eq/text", Verdict::Honours, None),
+                case("eq/case", Verdict::Widens, None),
+                case("writes/empty-text", Verdict::Errors, gap),
+            ],
+        });
+        serde_json::from_value(report).unwrap()
+    }
+
+    pub(super) fn not_run(store: &str) -> Outcome {
+        Outcome::NotRun(NotRun::new(store, "THE_URL is not <set>"))
+    }
+
+    #[test]
+    fn a_store_that_was_not_run_is_shown_with_its_reason() {
+        let outcomes = [ran(), not_run("far")];
+        for text in [html(&outcomes), junit(&outcomes)] {
+            assert!(text.contains("far"), "{text}");
+            assert!(text.contains("THE_URL is not &lt;set&gt;"), "{text}");
+        }
+        assert!(junit(&[not_run("far")]).contains("skipped=\"1\""));
+        let json = serde_json::to_string(&outcomes).unwrap();
+        let read: Vec<Outcome> = serde_json::from_str(&json).unwrap();
+        assert_eq!(read, outcomes);
+    }
+
+    #[test]
+    fn the_other_forms_escape_what_they_show() {
+        for text in [html(&[ran()]), junit(&[ran()])] {
+            let escaped = "expected &lt;a&gt; &amp; &quot;b&quot;";
+            assert!(text.contains(escaped), "{text}");
+        }
+        assert!(junit(&[ran()]).contains("tests=\"3\" failures=\"1\""));
+    }
 
     /// It is on machines without the servers of some stores that the page is read again.
     #[test]
     fn the_page_as_it_stands_is_kept_where_no_store_is_run() {
-        let present = std::fs::read_to_string(root().join(PAGE)).unwrap();
-        let stores: Vec<_> = chosen(&[]).unwrap();
-        let not_run = stores.iter().map(|store| {
-            let not = NotRun::new(store.as_str(), "nobody was asked");
-            Outcome::NotRun(not)
-        });
-        let page = stores_markdown(&not_run.collect::<Vec<_>>(), &present);
-        assert_eq!(page.text, present);
-        assert!(page.kept.len() >= 3, "{:?} are kept", page.kept);
+        let stores = chosen(&[]).unwrap();
+        let not_run: Vec<_> = stores.iter().map(|store| not_run(&store.name)).collect();
+        let present = present_page().unwrap();
+        let (page, unseen) = Page::new(&not_run, &present);
+        assert_eq!(page, present);
+        assert!(unseen.kept.len() >= 4, "{unseen:?}");
+        let markdown = std::fs::read_to_string(root().join(PAGE)).unwrap();
+        assert_eq!(page.to_markdown(), markdown);
+    }
+
+    #[test]
+    fn groups_and_cases_that_there_are_not_are_refused() {
+        let of = |group: &str, case: Option<&str>| Options {
+            groups: vec![group.to_owned()],
+            case: case.map(str::to_owned),
+            ..Options::default()
+        };
+        assert_eq!(
+            selected(&of("eq", Some("eq/text"))).unwrap(),
+            ["eq/text", "eq/text-is-no-number"]
+        );
+        assert!(selected(&of("such", None)).unwrap_err().contains("eq"));
+        assert!(selected(&of("eq", Some("in/"))).is_err());
     }
 
     #[test]

@@ -1,20 +1,28 @@
 use std::collections::BTreeMap;
 
 use comfy_table::{Table, presets};
+use shelfward_conformance::Verdict;
 use shelfward_conformance::report::{Outcome, Report};
-use shelfward_conformance::{Estimate, Verdict};
 
-/// Prints the cases as expected by store and group, and every case that is not.
+/// Prints what became of one store: the cases as expected, and every case that is not; where it is
+/// asked for, by group.
+pub(super) fn store(outcome: &Outcome, by_group: bool) {
+    match outcome {
+        Outcome::Ran(report) => {
+            if by_group {
+                matrix(&[report]);
+            }
+            of_report(report);
+        }
+        Outcome::NotRun(not) => println!("{}: not run: {}", not.store, not.not_run),
+    }
+}
+
+/// Prints the cases as expected by group and store.
 pub(super) fn table(outcomes: &[Outcome]) {
     let reports: Vec<&Report> = outcomes.iter().filter_map(Outcome::ran).collect();
     if !reports.is_empty() {
         matrix(&reports);
-    }
-    for outcome in outcomes {
-        match outcome {
-            Outcome::Ran(report) => store(report),
-            Outcome::NotRun(not) => println!("{}: not run: {}", not.store, not.not_run),
-        }
     }
 }
 
@@ -41,7 +49,7 @@ fn matrix(reports: &[&Report]) {
     println!("{table}");
 }
 
-fn store(report: &Report) {
+fn of_report(report: &Report) {
     let (mut good, mut gaps) = (0, 0);
     let mut not_run: BTreeMap<&str, usize> = BTreeMap::new();
     for case in &report.cases {
@@ -78,18 +86,3 @@ fn store(report: &Report) {
 
 /// So many of the things that were left behind are named; the report holds all.
 const NAMED: usize = 5;
-
-/// Round trips that a call may take, in milliseconds: this machine, this network, another continent.
-const ROUND_TRIPS: [u64; 3] = [1, 10, 100];
-
-/// Prints what a run would send.
-pub(super) fn estimate(stores: &[String], estimate: Estimate) {
-    let (cases, calls) = (estimate.cases, estimate.calls);
-    let each = if stores.len() > 1 { ", each" } else { "" };
-    let stores = stores.join(", ");
-    println!("{stores}: {cases} cases send about {calls} calls{each}");
-    for millis in ROUND_TRIPS {
-        let seconds = calls.saturating_mul(millis).div_ceil(1_000);
-        println!("  about {seconds} s where a call takes {millis} ms");
-    }
-}

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use super::{Lane, WRITERS, Writer, again, crashed, store};
-use crate::cases::library::embedder;
 use crate::context::Context;
+use crate::library::embedder;
 use crate::oracle::Random;
 use crate::verdict::{Checked, Finding, Verdict};
 

@@ -20,7 +20,6 @@ use super::races::atomic;
 use super::server::interrupted;
 use crate::case::{Case, Wanted};
 use crate::context::Context;
-use crate::faulty::Fault;
 use crate::oracle::Random;
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -28,17 +27,9 @@ pub(super) fn cases() -> Vec<Case> {
     let not_atomic = "its replace is not atomic, so one that is cut may leave part of it";
     let cases = [
         Case::new("crash/library-writes-are-in-force", library::case)
-            .kills(&[
-                Fault::BelievesNumbers,
-                Fault::CallsLostWritesDone,
-                Fault::TearsReplaceOverTheWire,
-            ])
             .only_where(atomic, not_atomic),
-        Case::new("crash/records-are-in-force", records::case)
-            .kills(&[Fault::CallsLostWritesDone])
-            .only_where(atomic, not_atomic),
-        Case::new("crash/handles-work-again", records::handles)
-            .kills(&[Fault::NeverReconnects, Fault::CallsGoneAFailure]),
+        Case::new("crash/records-are-in-force", records::case).only_where(atomic, not_atomic),
+        Case::new("crash/handles-work-again", records::handles),
     ];
     cases.map(|case| case.server(Wanted::Crash)).into()
 }

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use shelfward_core::{Collection, Filter, Key, Leg, Match, Metadata, Record, query_words};
 
-use super::opened::Opened;
-use super::state::{Answer, answer};
-use crate::cases::fixture;
+use crate::cases::open_store::OpenStore;
+use crate::cases::store_state::{Answer, answer};
 use crate::check::{holds, same_ids};
 use crate::context::{Context, key};
+use crate::fixture;
 use crate::oracle::{self, Random};
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -68,7 +68,7 @@ async fn asked(collection: &Collection, seed: u64) -> Checked<Vec<(String, Answe
 
 pub(super) async fn answers(context: Context) -> Checked {
     let spec = context.spec()?.with_fields(fixture::fields()?);
-    let opened = Opened::new(&context, &spec).await?;
+    let opened = OpenStore::new(&context, &spec).await?;
     lively(&opened.collection, &mut Random::new(context.seed())).await?;
     let before = asked(&opened.collection, context.seed()).await?;
     let opened = opened.again().await?;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shelfward_core::capabilities::Replace;
-use shelfward_core::{Collection, CollectionName, Key, Record, StoredRecord};
+use shelfward_core::{Collection, Key, Record, StoredRecord};
 
-use super::state::{Records, agrees, records, same_record, same_records};
-use crate::context::{Context, Place};
+use crate::cases::open_store::{ClosedStore, OpenStore};
+use crate::cases::store_state::{Records, agrees, records, same_record, same_records};
+use crate::context::Context;
 use crate::oracle::Random;
 use crate::process::stream::{Stream, fields};
 use crate::process::{Reply, Task};
@@ -26,55 +27,40 @@ const MANY: usize = 2_000;
 const TO_DELETE: u32 = 60;
 
 pub(super) async fn case(context: Context, stream: Stream) -> Checked {
-    let place = context.place()?;
     let spec = context.spec()?.with_fields(fields()?);
-    let name = &spec.name;
-    let store = place.open().await?;
-    let collection = store.ensure(&spec).await?;
+    let mut open = OpenStore::new(&context, &spec).await?;
     let mut units = Units::new(stream);
     if matches!(stream, Stream::Replaces | Stream::Patches) {
-        units.write(&collection, 0..3).await?;
+        units.write(&open.collection, 0..3).await?;
     }
-    drop(collection);
-    store.close().await?;
-    drop(store);
 
     let mut random = Random::new(context.seed());
     let kills = std::env::var("SHELFWARD_CONFORMANCE_KILLS");
     let kills = kills.ok().and_then(|kills| kills.parse().ok());
     let mut from = 3;
     for kill in 0..kills.unwrap_or(KILLS) {
-        if stream == Stream::Deletes || units.len() > MANY {
-            let store = place.open().await?;
-            let collection = store.open(name).await?;
-            if stream == Stream::Deletes {
-                units.write(&collection, from..from + TO_DELETE).await?;
-            } else {
-                units.clear(&collection).await?;
-            }
-            drop(collection);
-            store.close().await?;
+        if stream == Stream::Deletes {
+            let steps = from..from + TO_DELETE;
+            units.write(&open.collection, steps).await?;
+        } else if units.len() > MANY {
+            units.clear(&open.collection).await?;
         }
+        let closed = open.close().await?;
         let moment = Moment::draw(&mut random)?;
-        let returned = killed(&place, name, stream, from, moment).await?;
-        let store = place.open().await?;
-        let collection = store.open(name).await?;
+        let returned = killed(&closed, stream, from, moment).await?;
+        open = closed.open().await?;
         for step in from..returned.map_or(from, |step| step + 1) {
             units.done(step)?;
         }
         from = returned.map_or(from, |step| step + 1);
         let what = format!("kill {kill}, during step {from}");
-        let found = records(&collection, &units.keys(from)?).await?;
-        let atomic = collection.capabilities().replace == Replace::Atomic;
+        let found = records(&open.collection, &units.keys(from)?).await?;
+        let atomic = open.collection.capabilities().replace == Replace::Atomic;
         units.judge(&what, &found, from, atomic)?;
-        agrees(&what, &collection, &found, "word").await?;
-        drop(collection);
-        store.close().await?;
+        agrees(&what, &open.collection, &found, "word").await?;
         from += 1;
     }
-    let store = place.open().await?;
-    store.drop_collection(name).await?;
-    Ok(store.close().await?)
+    open.end().await
 }
 
 /// When a writer is killed.
@@ -98,14 +84,13 @@ impl Moment {
 
 /// Lets a process write and kills it. Answers the last step that it said had returned.
 async fn killed(
-    place: &Place,
-    name: &CollectionName,
+    store: &ClosedStore,
     stream: Stream,
     from: u32,
     moment: Moment,
 ) -> Checked<Option<u32>> {
-    let mut peer = place.peer().await?;
-    let collection = name.to_string();
+    let mut peer = store.location.peer().await?;
+    let collection = store.name.to_string();
     peer.tell(Task::Stream {
         collection,
         stream,

@@ -2,9 +2,7 @@
 
 mod answers;
 mod killed;
-mod opened;
 mod reopened;
-mod state;
 
 use shelfward_core::capabilities::Replace;
 use shelfward_core::{Capabilities, Filter, Leg};
@@ -12,74 +10,38 @@ use shelfward_core::{Capabilities, Filter, Leg};
 use crate::case::Case;
 use crate::check::{counted, ids, same_ids};
 use crate::context::{Context, key, record};
-use crate::faulty::Fault;
 use crate::process::Stream;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     let killed = |id, stream| Case::new(id, move |context| killed::case(context, stream));
     vec![
-        Case::new("durability/another-handle-sees-each-write", each_write)
-            .kills(&[Fault::CachesAnswers]),
-        Case::new("durability/records-come-back-whole", reopened::whole)
-            .kills(&[
-                Fault::ForgetsAll,
-                Fault::LosesLastWrite,
-                Fault::RoundsVectors,
-            ])
-            .reopens(),
-        Case::new("durability/spec-comes-back", reopened::spec)
-            .kills(&[Fault::ForgetsFields])
-            .reopens(),
+        Case::new("durability/another-handle-sees-each-write", each_write),
+        Case::new("durability/records-come-back-whole", reopened::whole).reopens(),
+        Case::new("durability/spec-comes-back", reopened::spec).reopens(),
         Case::new(
             "durability/fields-are-added-where-nothing-is",
             reopened::fields_where_nothing_is,
         )
-        .kills(&[Fault::ForgetsFields, Fault::ForgetsAll])
         .reopens(),
-        Case::new("durability/answers-are-the-same", answers::answers)
-            .kills(&[
-                Fault::ForgetsAll,
-                Fault::ForgetsWords,
-                Fault::RoundsVectors,
-                Fault::TurnsTies,
-            ])
-            .reopens(),
-        Case::new("durability/deletes-stay-done", reopened::deletes)
-            .kills(&[Fault::KeepsDeleted, Fault::LosesLastWrite])
-            .reopens(),
-        Case::new("durability/replaces-stay-done", reopened::replaces)
-            .kills(&[Fault::KeepsDeleted, Fault::LosesLastWrite])
-            .reopens(),
+        Case::new("durability/answers-are-the-same", answers::answers).reopens(),
+        Case::new("durability/deletes-stay-done", reopened::deletes).reopens(),
+        Case::new("durability/replaces-stay-done", reopened::replaces).reopens(),
         Case::new("durability/patches-stay-done", reopened::patches)
-            .kills(&[Fault::UndoesPatches, Fault::LosesLastWrite])
             .needs(|can| can.update_metadata.is_some())
             .reopens(),
-        Case::new("durability/drops-stay-done", reopened::drops)
-            .kills(&[Fault::RevivesDropped])
-            .reopens(),
-        Case::new("durability/without-a-close", reopened::without_a_close)
-            .kills(&[Fault::WritesWhenClosed, Fault::ForgetsAll])
-            .reopens(),
-        Case::new("durability/close-lets-go", reopened::close_lets_go)
-            .kills(&[Fault::HoldsOnAfterClose])
-            .reopens(),
-        Case::new("durability/opened-many-times", reopened::many_times)
-            .kills(&[Fault::LosesLastWrite, Fault::KeepsDeleted])
-            .reopens(),
+        Case::new("durability/drops-stay-done", reopened::drops).reopens(),
+        Case::new("durability/without-a-close", reopened::without_a_close).reopens(),
+        Case::new("durability/close-lets-go", reopened::close_lets_go).reopens(),
+        Case::new("durability/opened-many-times", reopened::many_times).reopens(),
         killed("durability/killed-during-replace", Stream::Replaces)
-            .kills(&[Fault::TearsWrites, Fault::WritesWhenClosed])
             .only_where(atomic, NOT_ATOMIC)
             .second_process(),
         killed("durability/killed-during-patches", Stream::Patches)
-            .kills(&[Fault::TearsWrites, Fault::WritesWhenClosed])
             .needs(|can| can.update_metadata.is_some())
             .second_process(),
-        killed("durability/killed-during-bulk-upsert", Stream::Bulk)
-            .kills(&[Fault::WritesWhenClosed])
-            .second_process(),
+        killed("durability/killed-during-bulk-upsert", Stream::Bulk).second_process(),
         killed("durability/killed-during-deletes", Stream::Deletes)
-            .kills(&[Fault::TearsWrites, Fault::WritesWhenClosed])
             .needs(|can| can.scan || can.delete_matching.is_some())
             .second_process(),
     ]

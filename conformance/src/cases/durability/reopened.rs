@@ -7,11 +7,11 @@ use shelfward_core::{
     Field, FieldKind, Leg, Metadata, MetadataKey, MetadataPatch, Record, Scalar, Value, WordRule,
 };
 
-use super::opened::Opened;
-use super::state;
-use crate::cases::fixture::{self, DECLARED};
+use crate::cases::open_store::OpenStore;
+use crate::cases::store_state::{records as stored_records, same_record};
 use crate::check::{holds, ids, same_ids};
 use crate::context::{Context, key, record};
+use crate::fixture::{self, DECLARED};
 use crate::verdict::Checked;
 
 /// Records of every kind of value, and vectors whose every bit counts.
@@ -50,14 +50,11 @@ fn odd_records() -> Checked<Vec<Record>> {
 
 pub(super) async fn whole(context: Context) -> Checked {
     let declared = context.spec()?.with_fields(fixture::fields()?);
-    let opened = Opened::new(&context, &declared).await?;
+    let opened = OpenStore::new(&context, &declared).await?;
     let mut odd = odd_records()?;
-    opened.collection.upsert(&odd).await?;
+    opened.upsert(&odd).await?;
     let last = record("the last one", 3, r#"{"n":4}"#)?;
-    opened
-        .collection
-        .upsert(std::slice::from_ref(&last))
-        .await?;
+    opened.upsert(std::slice::from_ref(&last)).await?;
     odd.push(last);
     opened.holds("before", &odd).await?;
     let opened = opened.again().await?;
@@ -72,11 +69,8 @@ pub(super) async fn spec(context: Context) -> Checked {
     let mut first = context.spec()?.with_fields(fixture::fields()?);
     first.embedder = "of \"another\" suite".to_owned();
     first = first.with_word_rule(WordRule::UnicodeBigrams);
-    let opened = Opened::new(&context, &first).await?;
-    opened
-        .collection
-        .upsert(&fixture::records(&DECLARED)?)
-        .await?;
+    let opened = OpenStore::new(&context, &first).await?;
+    opened.upsert(&fixture::records(&DECLARED)?).await?;
     let opened = opened.again().await?;
     holds(*opened.collection.spec() == first, || {
         "a spec comes back as another".into()
@@ -91,7 +85,7 @@ pub(super) async fn spec(context: Context) -> Checked {
         "a field that was added is not there again".into()
     })?;
     let new = record("new", 9, r#"{"added":7}"#)?;
-    opened.collection.upsert(&[new]).await?;
+    opened.upsert(&[new]).await?;
     let opened = opened.again().await?;
     let leg = Leg::dense([1.0; 4], field("added").eq(7).build()?, 20);
     let found = opened.collection.search(&leg).await?;
@@ -106,7 +100,7 @@ pub(super) async fn spec(context: Context) -> Checked {
 
 /// Fields that are added before anything is written, by a collection beside one that holds something.
 pub(super) async fn fields_where_nothing_is(context: Context) -> Checked {
-    let beside = Opened::new(&context, &context.spec()?).await?;
+    let beside = OpenStore::new(&context, &context.spec()?).await?;
     let kept = record("kept", 1, "{}")?;
     beside
         .collection
@@ -148,11 +142,11 @@ fn two_units() -> Checked<Vec<Record>> {
         .collect()
 }
 
-async fn units(context: &Context) -> Checked<(Opened, Vec<Record>)> {
+async fn units(context: &Context) -> Checked<(OpenStore, Vec<Record>)> {
     let spec = context.spec()?.with_fields(fixture::fields()?);
-    let opened = Opened::new(context, &spec).await?;
+    let opened = OpenStore::new(context, &spec).await?;
     let records = two_units()?;
-    opened.collection.upsert(&records).await?;
+    opened.upsert(&records).await?;
     Ok((opened, records))
 }
 
@@ -187,10 +181,7 @@ pub(super) async fn replaces(context: Context) -> Checked {
 
     // Written over, under a key that stays.
     let over = record("r4", 1, r#"{"t":"green","n":4}"#)?;
-    opened
-        .collection
-        .upsert(std::slice::from_ref(&over))
-        .await?;
+    opened.upsert(std::slice::from_ref(&over)).await?;
     records.retain(|record| record.key != over.key);
     records.push(over);
     let opened = opened.again().await?;
@@ -249,19 +240,16 @@ pub(super) async fn drops(context: Context) -> Checked {
 
 pub(super) async fn without_a_close(context: Context) -> Checked {
     let (opened, mut records) = units(&context).await?;
-    let opened = opened.dropped().await?;
+    let opened = opened.drop_handles().open().await?;
     opened
         .agrees("after handles were dropped", &records)
         .await?;
     let last = record("last", 5, r#"{"t":"red"}"#)?;
-    opened
-        .collection
-        .upsert(std::slice::from_ref(&last))
-        .await?;
+    opened.upsert(std::slice::from_ref(&last)).await?;
     opened.collection.delete(&[key("r0")?]).await?;
     records.push(last);
     records.retain(|record| record.key.id.as_str() != "r0");
-    let opened = opened.dropped().await?;
+    let opened = opened.drop_handles().open().await?;
     opened
         .agrees("after they were dropped again", &records)
         .await?;
@@ -292,10 +280,7 @@ pub(super) async fn many_times(context: Context) -> Checked {
     for round in 0_u8..8 {
         let new = record(&format!("new{round}"), round, r#"{"t":"new"}"#)?;
         let over = record("r3", round, &format!(r#"{{"n":{round}}}"#))?;
-        opened
-            .collection
-            .upsert(&[new.clone(), over.clone()])
-            .await?;
+        opened.upsert(&[new.clone(), over.clone()]).await?;
         let gone = match round.checked_sub(2) {
             Some(earlier) => key(&format!("new{earlier}"))?,
             None => key(&format!("r{round}"))?,
@@ -310,9 +295,9 @@ pub(super) async fn many_times(context: Context) -> Checked {
         opened.agrees(&format!("round {round}"), &records).await?;
     }
     let fetched = records.iter().find(|record| record.key.id.as_str() == "r3");
-    let there = state::records(&opened.collection, &[key("r3")?]).await?;
+    let there = stored_records(&opened.collection, &[key("r3")?]).await?;
     if let (Some(expected), Some(stored)) = (fetched, there.get(&key("r3")?)) {
-        state::same_record("the one written over each time", stored, expected)?;
+        same_record("the one written over each time", stored, expected)?;
     }
     opened.end().await
 }

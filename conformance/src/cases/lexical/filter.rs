@@ -3,41 +3,37 @@
 use shelfward_core::filter::key as field;
 use shelfward_core::{Filter, Match};
 
-use super::shelf::{
-    any, document, faq, holding, leg, of_kind, org, search, shelf, with_our_words, with_words,
+use super::documents::{
+    any, document, empty, faq, holding, leg, of_kind, org, search, with_our_words, with_words,
 };
 use crate::case::Case;
-use crate::check::{NOT_FULL, full, ids, same_ids};
+use crate::check::{NONE, NOT_FULL, full, ids, same_ids};
 use crate::context::{Context, refused};
-use crate::faulty::Fault;
+use crate::fixture;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = [
-        Case::new("lexical/filter", filter).kills(&[Fault::FiltersDenseOnly, Fault::IgnoresFilter]),
-        Case::new("lexical/filter-that-nothing-passes", nothing_passes)
-            .kills(&[Fault::FiltersDenseOnly, Fault::IgnoresFilter]),
-        Case::new("lexical/filter-on-a-list", on_a_list)
-            .kills(&[Fault::FiltersDenseOnly, Fault::InComparesListAsOne]),
+        Case::new("lexical/filter", filter),
+        Case::new("lexical/filter-that-nothing-passes", nothing_passes),
+        Case::new("lexical/filter-on-a-list", on_a_list),
         Case::new(
             "lexical/partition-pinned-in-other-words",
             pinned_in_other_words,
-        )
-        .kills(&[Fault::LosesLastOfBatch]),
-        Case::new("lexical/tenants-apart", tenants_apart).kills(&[Fault::LosesLastOfBatch]),
+        ),
+        Case::new("lexical/tenants-apart", tenants_apart),
     ]
     .map(with_our_words)
     .into();
     cases.push(
-        with_words(
-            Case::new("lexical/full-under-a-filter", full_under_a_filter)
-                .kills(&[Fault::FiltersDenseOnly, Fault::FiltersAfterTopK]),
-        )
+        with_words(Case::new(
+            "lexical/full-under-a-filter",
+            full_under_a_filter,
+        ))
         .only_where(|can| can.lexical.is_none() || full(can), NOT_FULL),
     );
     cases.push(
         Case::new("lexical/partition-must-be-pinned", unpinned)
-            .of_the_handle()
             .only_where(|can| can.lexical.is_some(), "it has no lexical leg"),
     );
     cases
@@ -78,7 +74,7 @@ async fn nothing_passes(context: Context) -> Checked {
         of_kind("note")?,
     )?;
     let found = collection.search(&asked).await?;
-    same_ids("password in notes", &ids(&found), &[] as &[&str])?;
+    same_ids("password in notes", &ids(&found), NONE)?;
     let asked = leg(&collection, "see", Match::Any, false, of_kind("note")?)?;
     same_ids(
         "see in notes",
@@ -89,9 +85,7 @@ async fn nothing_passes(context: Context) -> Checked {
 
 /// As a scope's groups are.
 async fn on_a_list(context: Context) -> Checked {
-    let spec = context
-        .spec()?
-        .with_fields(crate::cases::fixture::fields()?);
+    let spec = context.spec()?.with_fields(fixture::fields()?);
     let collection = context.make(&spec).await?;
     let records = [
         crate::context::record("a", 0, r#"{"l":["x","y"]}"#)?.with_text("rain"),
@@ -135,7 +129,7 @@ async fn tenants_apart(context: Context) -> Checked {
 }
 
 async fn full_under_a_filter(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     let mut documents = Vec::new();
     for n in 0..300 {
         // The many that do not match say the word more often, so they come first.
@@ -194,7 +188,7 @@ async fn pinned_in_other_words(context: Context) -> Checked {
     let nobody = Filter::from_json(r#"{"tenant":{"$in":[]}}"#)?;
     let asked = leg(&collection, "password", Match::Any, false, nobody)?;
     let found = collection.search(&asked).await?;
-    same_ids("of nobody", &ids(&found), &[] as &[&str])
+    same_ids("of nobody", &ids(&found), NONE)
 }
 
 async fn unpinned(context: Context) -> Checked {

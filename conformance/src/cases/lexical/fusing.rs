@@ -6,67 +6,44 @@ use shelfward_core::fusion::{FusionWeights, reciprocal_rank_fusion};
 use shelfward_core::library::{LibrarySpec, Mode, Ran, ScopeChange, SearchAnswer, SearchRequest};
 use shelfward_core::{Leg, LegResult, LibraryIndex, Match, Scope, SourceId, TenantId};
 
-use super::shelf::{
+use super::documents::{
     document, holding, leg, org, with_bm25, with_our_words, with_two_legs, with_words,
 };
 use crate::case::Case;
-use crate::cases::library::{file, source};
-use crate::check::{full, holds, ids, same_ids, same_order, same_score};
+use crate::check::{NONE, full, holds, ids, same_ids, same_order, same_score};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
-use crate::faulty::Fault;
+use crate::library::{file, file_texts, source};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        with_bm25(Case::new("lexical/fused-by-weight", by_weight).kills(&[
-            Fault::SwapsLegs,
-            Fault::FusesLegs,
-            Fault::FlatLexicalScores,
-        ])),
-        with_bm25(
-            Case::new("lexical/fused-evenly-in-the-library", evenly).kills(&[
-                Fault::SwapsLegs,
-                Fault::FusesLegs,
-                Fault::LosesTermFrequency,
-            ]),
-        ),
-        with_two_legs(
-            Case::new("lexical/hybrid-finds-what-one-leg-finds", one_leg)
-                .kills(&[Fault::FusesLegs]),
-        ),
-        with_two_legs(
-            Case::new(
-                "lexical/hybrid-with-an-empty-leg-is-the-dense-order",
-                empty_leg,
-            )
-            .kills(&[Fault::SwapsLegs, Fault::FusesLegs]),
-        ),
-        with_words(
-            Case::new("lexical/hybrid-without-words-is-dense", without_words)
-                .kills(&[Fault::InvertsScores]),
-        ),
-        with_two_legs(Case::new("lexical/hidden-hits-take-no-rank", no_rank).of_the_handle()),
-        with_our_words(
-            Case::new("lexical/hybrid-after-a-removal", after_removal).kills(&[
-                Fault::ForgetsLexicalOnDelete,
-                Fault::DeleteByFilterDoesNothing,
-            ]),
-        ),
-        with_our_words(
-            Case::new("lexical/hybrid-after-a-replace", after_replace)
-                .kills(&[Fault::ForgetsLexicalOnDelete, Fault::LeavesStaleTail]),
-        ),
-        with_our_words(
-            Case::new("lexical/hybrid-after-a-narrowing", after_narrowing)
-                .kills(&[Fault::UpdateForgetsWords, Fault::UpdateDoesNothing]),
-        )
+        with_bm25(Case::new("lexical/fused-by-weight", by_weight)),
+        with_bm25(Case::new("lexical/fused-evenly-in-the-library", evenly)),
+        with_two_legs(Case::new(
+            "lexical/hybrid-finds-what-one-leg-finds",
+            one_leg,
+        )),
+        with_two_legs(Case::new(
+            "lexical/hybrid-with-an-empty-leg-is-the-dense-order",
+            empty_leg,
+        )),
+        with_words(Case::new(
+            "lexical/hybrid-without-words-is-dense",
+            without_words,
+        )),
+        with_two_legs(Case::new("lexical/hidden-hits-take-no-rank", no_rank)),
+        with_our_words(Case::new("lexical/hybrid-after-a-removal", after_removal)),
+        with_our_words(Case::new("lexical/hybrid-after-a-replace", after_replace)),
+        with_our_words(Case::new(
+            "lexical/hybrid-after-a-narrowing",
+            after_narrowing,
+        ))
         .needs(|can| can.lexical.is_some() && can.update_metadata.is_some()),
         Case::new(
             "lexical/hybrid-without-a-lexical-leg-is-dense",
             without_a_leg,
         )
-        .of_the_handle()
         .only_where(|can| can.lexical.is_none(), "it has a lexical leg"),
     ]
 }
@@ -157,10 +134,10 @@ async fn library(context: &Context) -> Checked<LibraryIndex> {
     let spec = LibrarySpec::new(context.name()?);
     let index = LibraryIndex::ensure(&context.store().await?, spec, Arc::new(embedder)).await?;
     for (id, text) in [("p", P), ("q", Q), ("r", R), ("s", S), ("t", T)] {
-        file(&index, "org1", source(id, ["g"], &[text])?).await?;
+        file_texts(&index, id, ["g"], &[text]).await?;
     }
     let others: Vec<&str> = others.iter().map(String::as_str).collect();
-    file(&index, "org1", source("other", ["g"], &others)?).await?;
+    file_texts(&index, "other", ["g"], &others).await?;
     Ok(index)
 }
 
@@ -260,7 +237,7 @@ async fn empty_leg(context: Context) -> Checked {
     }
     let lexical = SearchRequest::new("nowhere").mode(Mode::Lexical);
     let answer = ask(&index, lexical).await?;
-    same_ids("by word alone", &passages(&answer), &[] as &[&str])
+    same_ids("by word alone", &passages(&answer), NONE)
 }
 
 /// A query without words has no lexical leg: the answer is the dense one, scores and all.
@@ -275,7 +252,7 @@ async fn without_words(context: Context) -> Checked {
         same_score(&a.id, a.score, b.score)?;
     }
     let lexical = ask(&index, SearchRequest::new("???").mode(Mode::Lexical)).await?;
-    same_ids("by word alone", &passages(&lexical), &[] as &[&str])
+    same_ids("by word alone", &passages(&lexical), NONE)
 }
 
 /// Ranks are counted after the check, so they tell nothing of what is hidden, whatever the store
@@ -284,7 +261,7 @@ async fn no_rank(context: Context) -> Checked {
     let index = library(&context).await?;
     let before = ask(&index, SearchRequest::new("rain").top_k(5)).await?;
     let hidden = vec!["rain rain rain rain"; 70];
-    file(&index, "org1", source("a-hidden", ["secret"], &hidden)?).await?;
+    file_texts(&index, "a-hidden", ["secret"], &hidden).await?;
     let theirs = source("p", ["g"], &["rain"; 3])?;
     file(&index, "org2", theirs).await?;
     let after = ask(&index, SearchRequest::new("rain").top_k(5)).await?;
@@ -330,8 +307,8 @@ async fn after_removal(context: Context) -> Checked {
 
 async fn after_replace(context: Context) -> Checked {
     let index = library(&context).await?;
-    file(&index, "org1", source("s", ["g"], &["hail", "sleet"])?).await?;
-    file(&index, "org1", source("s", ["g"], &["hail alone"])?).await?;
+    file_texts(&index, "s", ["g"], &["hail", "sleet"]).await?;
+    file_texts(&index, "s", ["g"], &["hail alone"]).await?;
     for (query, expected) in [
         ("rain", &["r#0", "t#0"][..]),
         ("hail", &["s#0"]),

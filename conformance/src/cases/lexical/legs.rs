@@ -2,40 +2,30 @@
 
 use shelfward_core::{Collection, Key, Leg, LegResult, Match};
 
-use super::shelf::{document, faq, holding, leg, of_kind, org, with_our_words, with_words};
+use super::documents::{document, faq, holding, leg, of_kind, org, with_our_words, with_words};
 use crate::case::Case;
-use crate::check::{holds, ids, same_ids, same_order};
+use crate::check::{NONE, holds, ids, same_ids, same_order};
 use crate::context::{Context, refused, text};
-use crate::faulty::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = [
-        Case::new("lexical/both-legs", both).kills(&[
-            Fault::FiltersDenseOnly,
-            Fault::IgnoresFilter,
-            Fault::FiltersOneOfBoth,
-        ]),
-        Case::new("lexical/both-legs-as-each-alone", as_each_alone)
-            .kills(&[Fault::SwapsLegs, Fault::FusesLegs]),
-        Case::new("lexical/both-legs-after-a-delete", after_a_delete)
-            .kills(&[Fault::ForgetsLexicalOnDelete, Fault::DeletesFirstKeyOnly]),
-        Case::new("lexical/both-legs-with-filters-of-their-own", own_filters)
-            .kills(&[Fault::FiltersOneOfBoth, Fault::FusesLegs]),
+        Case::new("lexical/both-legs", both),
+        Case::new("lexical/both-legs-as-each-alone", as_each_alone),
+        Case::new("lexical/both-legs-after-a-delete", after_a_delete),
+        Case::new("lexical/both-legs-with-filters-of-their-own", own_filters),
     ]
     .map(with_our_words)
     .into();
     cases.extend(
         [
-            Case::new("lexical/a-leg-without-words", without_words).kills(&[Fault::OffByOneTopK]),
-            Case::new("lexical/a-leg-that-finds-nothing", finds_nothing)
-                .kills(&[Fault::FusesLegs, Fault::SwapsLegs]),
+            Case::new("lexical/a-leg-without-words", without_words),
+            Case::new("lexical/a-leg-that-finds-nothing", finds_nothing),
         ]
         .map(with_words),
     );
     cases.push(
         Case::new("lexical/a-leg-that-is-refused", refused_legs)
-            .of_the_handle()
             .only_where(|can| can.lexical.is_some(), "it has no lexical leg"),
     );
     cases
@@ -145,7 +135,7 @@ async fn dense_alone(context: Context, query: &str) -> Checked {
     let dense = Leg::dense([1.0; 4], org()?, 20);
     let lexical = leg(&collection, query, Match::Any, false, org()?)?;
     let (dense, lexical) = collection.search_both(&dense, &lexical).await?;
-    same_ids("the lexical leg", &ids(&lexical), &[] as &[&str])?;
+    same_ids("the lexical leg", &ids(&lexical), NONE)?;
     same_ids(
         "the dense leg",
         &ids(&dense),

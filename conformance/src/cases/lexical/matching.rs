@@ -2,31 +2,26 @@
 
 use shelfward_core::{Match, Record};
 
-use super::shelf::{
+use super::documents::{
     any, bare, document, faq, finds, holding, leg, of_kind, search, with_our_words,
 };
 use crate::case::Case;
-use crate::check::{ids, same_ids};
+use crate::check::{NONE, ids, same_ids};
 use crate::context::{Context, key};
-use crate::faulty::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     [
-        Case::new("lexical/any-word", any_word)
-            .kills(&[Fault::FiltersDenseOnly, Fault::AnyMeansAll]),
-        Case::new("lexical/all-words", all_words)
-            .kills(&[Fault::FiltersDenseOnly, Fault::AllMeansAny]),
-        Case::new("lexical/all-of-a-repeated-word", all_of_repeated).kills(&[Fault::AllMeansAny]),
-        Case::new("lexical/no-words", no_words).of_the_handle(),
-        Case::new("lexical/no-text-no-match", no_text)
-            .kills(&[Fault::LosesLastOfBatch, Fault::CountsBareRecords]),
-        Case::new("lexical/case", case).kills(&[Fault::KeepsCaseOfWords]),
-        Case::new("lexical/whole-words", whole_words).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("lexical/long-words", long_words).kills(&[Fault::LosesLongWords]),
-        Case::new("lexical/many-words", many_words).kills(&[Fault::AnyMeansAll]),
-        Case::new("lexical/without-partitions", without_partitions)
-            .kills(&[Fault::LosesLastOfBatch]),
+        Case::new("lexical/any-word", any_word),
+        Case::new("lexical/all-words", all_words),
+        Case::new("lexical/all-of-a-repeated-word", all_of_repeated),
+        Case::new("lexical/no-words", no_words),
+        Case::new("lexical/no-text-no-match", no_text),
+        Case::new("lexical/case", case),
+        Case::new("lexical/whole-words", whole_words),
+        Case::new("lexical/long-words", long_words),
+        Case::new("lexical/many-words", many_words),
+        Case::new("lexical/without-partitions", without_partitions),
     ]
     .map(with_our_words)
     .into()
@@ -64,7 +59,7 @@ async fn all_words(context: Context) -> Checked {
         of_kind("note")?,
     )?;
     let found = collection.search(&leg).await?;
-    same_ids("reset page in notes", &ids(&found), &[] as &[&str])
+    same_ids("reset page in notes", &ids(&found), NONE)
 }
 
 /// To say a word twice is to ask for it, not for texts that say it twice.
@@ -86,7 +81,7 @@ async fn no_words(context: Context) -> Checked {
     for query in ["", "   ", "???", "-", "…", "\"", "*"] {
         for (matching, prefix) in [(Match::Any, false), (Match::All, false)] {
             let found = search(&collection, query, matching, prefix).await?;
-            same_ids(query, &ids(&found), &[] as &[&str])?;
+            same_ids(query, &ids(&found), NONE)?;
         }
     }
     Ok(())
@@ -100,7 +95,7 @@ async fn no_text(context: Context) -> Checked {
     same_ids("by word", &ids(&found), &["faq-3", "faq-4"])?;
     // Nor does it count: where scores are ours, they stay as they were.
     super::statistics::same_scores_where_ours(&collection, &alone, &found)?;
-    let dense = shelfward_core::Leg::dense([1.0; 4], super::shelf::org()?, 20);
+    let dense = shelfward_core::Leg::dense([1.0; 4], super::documents::org()?, 20);
     let found = collection.search(&dense).await?;
     same_ids(
         "by vector",

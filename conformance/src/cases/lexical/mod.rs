@@ -1,5 +1,6 @@
 //! Words: which records they find, with which scores, and what both legs come to together.
 
+mod documents;
 mod filter;
 mod fusing;
 mod legs;
@@ -9,7 +10,6 @@ mod prefix;
 mod query;
 mod scores;
 mod scripts;
-mod shelf;
 mod statistics;
 mod writes;
 

@@ -5,36 +5,26 @@ use std::sync::Arc;
 use shelfward_core::library::{LibrarySpec, Mode, Passage, SearchRequest};
 use shelfward_core::{LibraryIndex, Match, Scope};
 
-use super::shelf::{any, document, holding, leg, org, shelf, with_bm25, with_words};
+use super::documents::{any, document, empty, holding, leg, org, with_bm25, with_words};
 use crate::case::Case;
-use crate::cases::library::{file, source_of};
 use crate::check::{ids, same_ids, same_order};
 use crate::context::Context;
 use crate::embedder::TableEmbedder;
-use crate::faulty::Fault;
+use crate::library::{file, source_of};
 use crate::verdict::{Checked, Finding, Verdict};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        with_words(
-            Case::new("lexical/scores-fall", scores_fall).kills(&[Fault::LexicalOutOfOrder]),
-        ),
-        with_bm25(Case::new("lexical/rare-words-weigh-more", rare).kills(&[
-            Fault::FlatLexicalScores,
-            Fault::LexicalOutOfOrder,
-            Fault::CutsIdfAtZero,
-        ])),
-        with_bm25(
-            Case::new("lexical/short-texts-weigh-more", short)
-                .kills(&[Fault::FlatLexicalScores, Fault::LexicalOutOfOrder]),
-        ),
-        with_words(Case::new("lexical/tie-of-equal-texts", ties).kills(&[Fault::UnstableTies])),
-        with_words(Case::new("lexical/top-k", top_k).kills(&[Fault::OffByOneTopK])),
-        with_bm25(
-            Case::new("lexical/top-k-keeps-the-best", best)
-                .kills(&[Fault::LexicalOutOfOrder, Fault::OffByOneTopK]),
-        ),
-        with_words(Case::new("lexical/ties-by-source-and-number", in_the_library).of_the_handle()),
+        with_words(Case::new("lexical/scores-fall", scores_fall)),
+        with_bm25(Case::new("lexical/rare-words-weigh-more", rare)),
+        with_bm25(Case::new("lexical/short-texts-weigh-more", short)),
+        with_words(Case::new("lexical/tie-of-equal-texts", ties)),
+        with_words(Case::new("lexical/top-k", top_k)),
+        with_bm25(Case::new("lexical/top-k-keeps-the-best", best)),
+        with_words(Case::new(
+            "lexical/ties-by-source-and-number",
+            in_the_library,
+        )),
     ]
 }
 
@@ -66,7 +56,7 @@ async fn scores_fall(context: Context) -> Checked {
 }
 
 async fn rare(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     // By its key the document with the rare word would come last.
     let mut documents = vec![document("org", "z-rare", "zebra other filler", "faq")?];
     for n in 0..9 {

@@ -3,35 +3,30 @@
 use shelfward_core::Match;
 use shelfward_core::capabilities::Scoring;
 
-use super::shelf::{
-    any, document, faq, holding, leg, org, put, search, shelf, with_bm25_and_prefixes,
+use super::documents::{
+    any, document, empty, faq, holding, leg, org, put, search, with_bm25_and_prefixes,
     with_prefixes,
 };
 use crate::case::Case;
-use crate::check::{ids, same_ids};
+use crate::check::{NONE, ids, same_ids};
 use crate::context::{Context, refused};
-use crate::faulty::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = [
-        Case::new("lexical/prefix", prefix).kills(&[Fault::OffByOneTopK]),
-        Case::new("lexical/prefix-of-every-word", of_every_word).kills(&[Fault::AllMeansAny]),
-        Case::new("lexical/prefix-of-one-letter", one_letter)
-            .kills(&[Fault::OffByOneTopK, Fault::ExpandsOneLetter]),
-        Case::new("lexical/prefix-of-too-many-words", too_many)
-            .kills(&[Fault::LosesLastOfBatch, Fault::CutsPrefixes]),
-        Case::new("lexical/prefix-of-as-many-as-allowed", as_many_as_allowed)
-            .kills(&[Fault::CutsPrefixes]),
-        Case::new("lexical/prefix-under-a-filter", under_a_filter)
-            .kills(&[Fault::FiltersDenseOnly, Fault::IgnoresFilter]),
+        Case::new("lexical/prefix", prefix),
+        Case::new("lexical/prefix-of-every-word", of_every_word),
+        Case::new("lexical/prefix-of-one-letter", one_letter),
+        Case::new("lexical/prefix-of-too-many-words", too_many),
+        Case::new("lexical/prefix-of-as-many-as-allowed", as_many_as_allowed),
+        Case::new("lexical/prefix-under-a-filter", under_a_filter),
     ]
     .map(with_prefixes)
     .into();
-    cases.push(with_bm25_and_prefixes(
-        Case::new("lexical/prefix-counts-by-the-best-word", best_word)
-            .kills(&[Fault::SumsPrefixes]),
-    ));
+    cases.push(with_bm25_and_prefixes(Case::new(
+        "lexical/prefix-counts-by-the-best-word",
+        best_word,
+    )));
     cases
 }
 
@@ -48,7 +43,7 @@ async fn prefix(context: Context) -> Checked {
         same_ids(query, &ids(&found), expected)?;
     }
     let found = any(&collection, "pass").await?;
-    same_ids("without prefix", &ids(&found), &[] as &[&str])
+    same_ids("without prefix", &ids(&found), NONE)
 }
 
 async fn of_every_word(context: Context) -> Checked {
@@ -104,7 +99,7 @@ async fn too_many(context: Context) -> Checked {
 
 /// Each of 1,024 words is found by what all begin with, the last as well as the first.
 async fn as_many_as_allowed(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     let first: String = (0..1_000).map(|n| format!("word{n:04} ")).collect();
     let last: String = (1_000..1_024).map(|n| format!("word{n:04} ")).collect();
     put(&collection, &[("first", &first), ("last", &last)]).await?;
@@ -120,7 +115,7 @@ async fn under_a_filter(context: Context) -> Checked {
     let collection = faq(&context).await?;
     let note = document("org", "note", "A passport", "note")?;
     collection.upsert(&[note]).await?;
-    let notes = super::shelf::of_kind("note")?;
+    let notes = super::documents::of_kind("note")?;
     let leg = leg(&collection, "pass", Match::Any, true, notes)?;
     same_ids(
         "pass in notes",

@@ -2,27 +2,24 @@
 
 use shelfward_core::{ErrorKind, Leg, Match, QueryWord, Text};
 
-use super::shelf::{any, faq, finds, holding, org, search, with_our_words, with_words};
+use super::documents::{any, faq, finds, holding, org, search, with_our_words, with_words};
 use crate::case::Case;
-use crate::check::{holds, ids, same_ids};
+use crate::check::{NONE, holds, ids, same_ids};
 use crate::context::Context;
-use crate::faulty::Fault;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = [
-        Case::new("lexical/operators-are-words", operators)
-            .kills(&[Fault::AnyMeansAll, Fault::ParsesWords]),
-        Case::new("lexical/punctuation-parts-words", punctuation).kills(&[Fault::SplitsAtSpaces]),
-        Case::new("lexical/words-that-are-operators-elsewhere", operator_words)
-            .kills(&[Fault::ParsesWords]),
+        Case::new("lexical/operators-are-words", operators),
+        Case::new("lexical/punctuation-parts-words", punctuation),
+        Case::new("lexical/words-that-are-operators-elsewhere", operator_words),
     ]
     .map(with_our_words)
     .into();
-    cases.push(with_words(
-        Case::new("lexical/what-is-no-word-finds-nothing", no_words_at_all)
-            .kills(&[Fault::ParsesWords]),
-    ));
+    cases.push(with_words(Case::new(
+        "lexical/what-is-no-word-finds-nothing",
+        no_words_at_all,
+    )));
     cases
 }
 
@@ -151,7 +148,7 @@ async fn no_words_at_all(context: Context) -> Checked {
         let word = QueryWord::new(Text::new(odd)?, false);
         let leg = Leg::lexical(vec![word], Match::Any, org()?, 20);
         match collection.search(&leg).await {
-            Ok(found) => same_ids(odd, &ids(&found), &[] as &[&str])?,
+            Ok(found) => same_ids(odd, &ids(&found), NONE)?,
             Err(error) if error.is_refusal() => {
                 // A store without a lexical leg refuses, and not because of the word.
                 if matches!(error.kind(), ErrorKind::Unsupported(_)) {

@@ -2,20 +2,18 @@
 
 use shelfward_core::WordRule;
 
-use super::shelf::{faq, finds, holding, put, shelf_by_rule, with_our_words};
+use super::documents::{empty_by_rule, faq, finds, holding, put, with_our_words};
 use crate::case::Case;
 use crate::context::Context;
-use crate::faulty::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     [
-        Case::new("lexical/scripts", scripts)
-            .kills(&[Fault::LosesLastOfBatch, Fault::KeepsCaseOfWords]),
-        Case::new("lexical/unspaced-runs-are-one-word", runs).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("lexical/pairs-of-unspaced-letters", pairs).kills(&[Fault::CutsWordsByOneRule]),
-        Case::new("lexical/rule-of-the-collection", seed).kills(&[Fault::CutsWordsByOneRule]),
-        Case::new("lexical/long-text", long_text).kills(&[Fault::LosesLastOfBatch]),
+        Case::new("lexical/scripts", scripts),
+        Case::new("lexical/unspaced-runs-are-one-word", runs),
+        Case::new("lexical/pairs-of-unspaced-letters", pairs),
+        Case::new("lexical/rule-of-the-collection", seed),
+        Case::new("lexical/long-text", long_text),
     ]
     .map(with_our_words)
     .into()
@@ -63,7 +61,7 @@ async fn runs(context: Context) -> Checked {
 
 /// Under the rule of pairs, what stands inside a run is found.
 async fn pairs(context: Context) -> Checked {
-    let collection = shelf_by_rule(&context, WordRule::UnicodeBigrams).await?;
+    let collection = empty_by_rule(&context, WordRule::UnicodeBigrams).await?;
     put(&collection, &LIBRARY).await?;
     for (query, expected) in [
         ("図書館", &["ja"][..]),
@@ -82,7 +80,7 @@ async fn pairs(context: Context) -> Checked {
 
 /// Under the seed's rule marks part words, and words are the runs between them.
 async fn seed(context: Context) -> Checked {
-    let collection = shelf_by_rule(&context, WordRule::Seed).await?;
+    let collection = empty_by_rule(&context, WordRule::Seed).await?;
     put(
         &collection,
         &[("decomposed", "cafe\u{301}s"), ("plain", "s")],

@@ -6,43 +6,35 @@ use shelfward_core::{
     Collection, Key, LegResult, Match, MetadataKey, MetadataPatch, Scalar, Value,
 };
 
+use super::documents::{any, document, faq, holding, put, with_bm25, with_words};
 use super::scores::judge;
-use super::shelf::{any, document, faq, holding, put, with_bm25, with_words};
 use crate::case::Case;
 use crate::check::{holds, ids, same_order};
 use crate::context::{Context, text};
-use crate::faulty::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
-    let mut cases = vec![with_words(
-        Case::new("lexical/other-tenants-do-not-show", other_tenants)
-            .kills(&[Fault::SharesStatistics]),
-    )];
+    let mut cases = vec![with_words(Case::new(
+        "lexical/other-tenants-do-not-show",
+        other_tenants,
+    ))];
     cases.extend(
         [
             Case::new(
                 "lexical/other-tenants-change-no-score",
                 other_tenants_by_the_formula,
-            )
-            .kills(&[Fault::SharesStatistics]),
-            Case::new("lexical/statistics-follow-deletes", deletes)
-                .kills(&[Fault::CountsDeletedTexts, Fault::DeletesFirstKeyOnly]),
+            ),
+            Case::new("lexical/statistics-follow-deletes", deletes),
             Case::new(
                 "lexical/statistics-follow-deletes-by-filter",
                 deletes_by_filter,
-            )
-            .kills(&[Fault::CountsDeletedTexts, Fault::DeleteByFilterDoesNothing]),
-            Case::new("lexical/statistics-follow-replaces", replaces)
-                .kills(&[Fault::CountsDeletedTexts, Fault::LeavesStaleTail]),
-            Case::new("lexical/statistics-follow-overwrites", overwrites)
-                .kills(&[Fault::KeepsOldRecord]),
-            Case::new("lexical/statistics-after-an-update", updates)
-                .kills(&[Fault::UpdateForgetsWords, Fault::UpdateLosesText])
-                .only_where(
-                    |can| super::shelf::serves_bm25(can) && can.update_metadata.is_some(),
-                    "it changes no metadata in place, or its lexical scores are of its own rule",
-                ),
+            ),
+            Case::new("lexical/statistics-follow-replaces", replaces),
+            Case::new("lexical/statistics-follow-overwrites", overwrites),
+            Case::new("lexical/statistics-after-an-update", updates).only_where(
+                |can| super::documents::serves_bm25(can) && can.update_metadata.is_some(),
+                "it changes no metadata in place, or its lexical scores are of its own rule",
+            ),
         ]
         .into_iter()
         .enumerate()

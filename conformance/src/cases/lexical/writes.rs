@@ -5,42 +5,27 @@ use std::sync::Arc;
 use shelfward_core::filter::key as field;
 use shelfward_core::{Key, Leg, Match, Metadata, MetadataKey, MetadataPatch, Scalar, Value};
 
-use super::shelf::{bare, document, faq, finds, leg, of_kind, org, put, shelf, with_our_words};
+use super::documents::{bare, document, empty, faq, finds, leg, of_kind, org, put, with_our_words};
 use crate::case::Case;
 use crate::check::{counts_deleted, ids, same_ids};
 use crate::context::{Context, text};
-use crate::faulty::Fault;
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = [
-        Case::new("lexical/after-delete", after_delete)
-            .kills(&[Fault::ForgetsLexicalOnDelete, Fault::DeletesFirstKeyOnly]),
-        Case::new("lexical/after-delete-by-filter", after_delete_by_filter).kills(&[
-            Fault::ForgetsLexicalOnDelete,
-            Fault::DeleteByFilterDoesNothing,
-        ]),
-        Case::new("lexical/after-delete-all", after_delete_all).kills(&[Fault::LosesLastOfBatch]),
-        Case::new("lexical/after-replace", after_replace).kills(&[
-            Fault::ForgetsLexicalOnDelete,
-            Fault::LeavesStaleTail,
-            Fault::KeepsOldWords,
-        ]),
-        Case::new("lexical/overwritten-text", overwritten)
-            .kills(&[Fault::KeepsOldRecord, Fault::KeepsOldWords]),
-        Case::new("lexical/overwritten-without-text", overwritten_bare)
-            .kills(&[Fault::KeepsOldRecord, Fault::KeepsOldWords]),
-        Case::new("lexical/last-of-a-batch-wins", last_wins).of_the_handle(),
+        Case::new("lexical/after-delete", after_delete),
+        Case::new("lexical/after-delete-by-filter", after_delete_by_filter),
+        Case::new("lexical/after-delete-all", after_delete_all),
+        Case::new("lexical/after-replace", after_replace),
+        Case::new("lexical/overwritten-text", overwritten),
+        Case::new("lexical/overwritten-without-text", overwritten_bare),
+        Case::new("lexical/last-of-a-batch-wins", last_wins),
     ]
     .map(with_our_words)
     .into();
     cases.push(
-        with_our_words(Case::new("lexical/after-an-update", after_update).kills(&[
-            Fault::UpdateForgetsWords,
-            Fault::UpdateLosesText,
-            Fault::UpdateDoesNothing,
-        ]))
-        .needs(|can| can.lexical.is_some() && can.update_metadata.is_some()),
+        with_our_words(Case::new("lexical/after-an-update", after_update))
+            .needs(|can| can.lexical.is_some() && can.update_metadata.is_some()),
     );
     cases
 }
@@ -82,7 +67,7 @@ async fn after_delete_all(context: Context) -> Checked {
 }
 
 async fn after_replace(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     let mut parts = Vec::new();
     for n in 0..3 {
         let mut part = document("org", &format!("part{n}"), "old words", "faq")?;
@@ -121,7 +106,7 @@ async fn overwritten_bare(context: Context) -> Checked {
 }
 
 async fn last_wins(context: Context) -> Checked {
-    let collection = shelf(&context).await?;
+    let collection = empty(&context).await?;
     put(
         &collection,
         &[("a", "first"), ("b", "other"), ("a", "last")],

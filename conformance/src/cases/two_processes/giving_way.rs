@@ -2,23 +2,18 @@
 
 use std::sync::Arc;
 
-use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::filter::key as field;
-use shelfward_core::{
-    Capabilities, CollectionName, CollectionSpec, EmbedError, Embedder, ErrorKind, Filter, Include,
-    LibraryIndex, NarrowFilter, Operation, Precondition, Record, Replaced, Role, Store, StoreError,
-    async_trait,
-};
-use tokio::sync::{Mutex, Notify};
+use shelfward_core::{EmbedError, Embedder, Filter, Include, Precondition, Role, async_trait};
+use tokio::sync::Notify;
 
 use super::shared::Shared;
-use crate::cases::fixture::fields;
-use crate::cases::library::{embedder, file, source, visible};
+use crate::cases::open_store::OpenStore;
 use crate::check::{holds, rows};
 use crate::context::{Context, record};
 use crate::embedder::TableEmbedder;
-use crate::layer::{Layer, Layered};
-use crate::process::{PASSAGES, Peer, Task, Write, letter_source, write_source};
+use crate::fixture::fields;
+use crate::library::{embedder, file, source, visible};
+use crate::process::{PASSAGES, Write, letter_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
 /// An embedder that waits to be let go on, so that something can happen while a source is indexed.
@@ -78,135 +73,11 @@ pub(super) async fn gives_way(context: Context) -> Checked {
     shared.end().await
 }
 
-/// A collection whose replaces come when another process has just written.
-struct InBetween {
-    behind: Arc<dyn CollectionAdapter>,
-    peer: Arc<Mutex<Peer>>,
-    task: Task,
-}
-
-impl InBetween {
-    async fn come_between(&self) -> shelfward_core::Result<()> {
-        let asked = self.peer.lock().await.ask(self.task.clone()).await;
-        asked.map(drop).map_err(|finding| {
-            StoreError::new(Operation::Replace, ErrorKind::Contract(finding.message))
-        })
-    }
-}
-
-#[async_trait]
-impl Layer for InBetween {
-    fn behind(&self) -> &Arc<dyn CollectionAdapter> {
-        &self.behind
-    }
-
-    async fn replace(
-        &self,
-        selector: &NarrowFilter,
-        with: &[Record],
-        precondition: Option<&Precondition>,
-    ) -> shelfward_core::Result<Option<Replaced>> {
-        self.come_between().await?;
-        self.behind.replace(selector, with, precondition).await
-    }
-}
-
-/// A store that opens one collection, behind a layer.
-struct Between(Mutex<Option<InBetween>>, Arc<dyn StoreAdapter>);
-
-#[async_trait]
-impl StoreAdapter for Between {
-    fn kind(&self) -> &'static str {
-        self.1.kind()
-    }
-
-    fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
-        self.1.capabilities(spec)
-    }
-
-    async fn create(&self, spec: &CollectionSpec) -> shelfward_core::Result<()> {
-        self.1.create(spec).await
-    }
-
-    async fn open(
-        &self,
-        _: &CollectionName,
-    ) -> shelfward_core::Result<Option<Arc<dyn CollectionAdapter>>> {
-        let layer = self.0.lock().await.take();
-        Ok(layer.map(|layer| -> Arc<dyn CollectionAdapter> { Arc::new(Layered(layer)) }))
-    }
-
-    async fn list(&self) -> shelfward_core::Result<Vec<CollectionName>> {
-        self.1.list().await
-    }
-
-    async fn drop_collection(&self, name: &CollectionName) -> shelfward_core::Result<bool> {
-        self.1.drop_collection(name).await
-    }
-
-    fn write_locks(&self) -> WriteLocks {
-        self.1.write_locks()
-    }
-
-    async fn health(&self) -> shelfward_core::Result<()> {
-        self.1.health().await
-    }
-
-    async fn close(&self) -> shelfward_core::Result<()> {
-        self.1.close().await
-    }
-}
-
-/// Another process narrows the source after it was looked at and before it is replaced.
-pub(super) async fn in_between(context: Context) -> Checked {
-    let Shared {
-        place,
-        store,
-        index,
-        peer,
-        ..
-    } = Shared::new(&context).await?;
-    let peer = Arc::new(Mutex::new(peer));
-    let name = index.spec().name.clone();
-    for write in [Write::Narrow, Write::Remove] {
-        file(&index, "org1", letter_source('a')?).await?;
-        let adapter = place.bare().await?;
-        let behind = adapter.open(&name).await?;
-        let layer = InBetween {
-            behind: behind.ok_or_else(|| Finding::errors("no collection"))?,
-            peer: peer.clone(),
-            task: Task::Write {
-                library: name.to_string(),
-                write,
-            },
-        };
-        let between = Store::new(Between(Mutex::new(Some(layer)), adapter.clone()));
-        let raced = LibraryIndex::open(&between, &name, Arc::new(embedder())).await?;
-        let done = write_source(&raced, Write::Replace('b')).await?;
-        let seen = visible(&index, ["all"]).await?;
-        if !seen.is_empty() {
-            let message = format!("{seen:?} are read though another process took them away");
-            return Err(Finding::new(Verdict::Widens, message));
-        }
-        holds(!done, || {
-            "an indexing that must give way says that it was done".into()
-        })?;
-        drop(raced);
-        between.close().await?;
-    }
-    let peer = Arc::into_inner(peer).ok_or_else(|| Finding::errors("a handle is still open"))?;
-    peer.into_inner().end().await?;
-    store.drop_collection(&name).await?;
-    Ok(store.close().await?)
-}
-
 /// A replace that is told what it expects does nothing where that is not so.
 pub(super) async fn expects(context: Context) -> Checked {
-    let place = context.place()?;
     let spec = context.spec()?.with_fields(fields()?);
-    let store = place.open().await?;
-    store.ensure(&spec).await?;
-    let adapter = place.bare().await?;
+    let open = OpenStore::new(&context, &spec).await?;
+    let adapter = open.location.bare().await?;
     let bare = adapter.open(&spec.name).await?;
     let bare = bare.ok_or_else(|| Finding::errors("no collection"))?;
     let (old, new) = (
@@ -260,10 +131,9 @@ pub(super) async fn expects(context: Context) -> Checked {
         holds(replaced.written == 1, || {
             "a replace answers another number".into()
         })?;
-        rows("after a replace", &store.open(&spec.name).await?, 2).await?;
+        rows("after a replace", &open.collection, 2).await?;
     }
     drop(bare);
-    store.drop_collection(&spec.name).await?;
     adapter.close().await?;
-    Ok(store.close().await?)
+    open.end().await
 }

@@ -3,18 +3,19 @@
 
 mod exclusive;
 mod giving_way;
+mod in_between;
 mod shared;
 
 use shelfward_core::capabilities::{Replace, Writers};
 use shelfward_core::{Capabilities, Filter, Leg};
 
 use self::shared::Shared;
-use super::library::{file, visible};
+use super::open_store::OpenStore;
 use super::races::{judge, state, updates};
 use crate::case::Case;
 use crate::check::{holds, same_ids};
 use crate::context::{Context, record};
-use crate::faulty::Fault;
+use crate::library::{file, visible};
 use crate::process::{PASSAGES, Task, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -32,29 +33,16 @@ pub(super) fn cases() -> Vec<Case> {
     for (name, one, other) in pairs {
         let id = format!("races/{name}-two-processes");
         let case = Case::new(id, move |context| pair(context, one, other));
-        let case = match (one, other) {
-            (Write::Replace(_), Write::Replace(_)) => case.kills(&[Fault::TearsWrites]),
-            (Write::Replace(_), Write::Narrow) => {
-                // Torn writes meet only by chance here; replace beside replace catches them always.
-                case.kills(&[Fault::UpdateDoesNothing])
-            }
-            (Write::Narrow, Write::Narrow) => case.kills(&[Fault::UpdateDoesNothing]),
-            _ => case.kills(&[Fault::DeleteByFilterDoesNothing]),
-        };
         let narrows = one == Write::Narrow || other == Write::Narrow;
         cases.push(if narrows { case.needs(updates) } else { case });
     }
     cases.extend([
-        Case::new("races/narrowing-is-in-force-two-processes", narrowing)
-            .kills(&[Fault::UpdateDoesNothing, Fault::CachesAnswers])
-            .needs(updates),
-        Case::new("races/writes-are-seen-by-another-process", seen)
-            .kills(&[Fault::CachesAnswers, Fault::LosesLastOfBatch]),
+        Case::new("races/narrowing-is-in-force-two-processes", narrowing).needs(updates),
+        Case::new("races/writes-are-seen-by-another-process", seen),
         Case::new(
             "races/indexing-gives-way-to-another-process",
             giving_way::gives_way,
         )
-        .kills(&[Fault::UpdateDoesNothing])
         .needs(updates),
     ]);
     let of_all = |can: &Capabilities| can.writers == Writers::AllProcesses;
@@ -70,7 +58,6 @@ pub(super) fn cases() -> Vec<Case> {
             "races/replace-looks-at-what-it-expects",
             giving_way::expects,
         )
-        .kills(&[Fault::IgnoresExpected])
         .only_where(
             |can| can.writers == Writers::AllProcesses && can.replace == Replace::Atomic,
             "it does not order writers of other processes, or its replace is not atomic",
@@ -80,9 +67,8 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(
         Case::new(
             "races/replace-does-not-undo-a-narrowing-two-processes",
-            giving_way::in_between,
+            in_between::case,
         )
-        .kills(&[Fault::IgnoresExpected])
         .needs(updates)
         .only_where(
             |can| can.writers == Writers::AllProcesses && can.replace == Replace::Atomic,
@@ -92,7 +78,6 @@ pub(super) fn cases() -> Vec<Case> {
     );
     cases.push(
         Case::new("races/another-process-is-refused", exclusive::refused)
-            .kills(&[Fault::LetsAnotherProcessIn])
             .only_where(
                 |can| can.writers == Writers::OneProcess,
                 "it orders writers of all processes, and lets them in",
@@ -104,7 +89,6 @@ pub(super) fn cases() -> Vec<Case> {
             "races/a-killed-process-locks-nobody-out",
             exclusive::lock_of_the_dead,
         )
-        .kills(&[Fault::KeepsLockOfTheDead])
         .second_process(),
     );
     cases
@@ -132,8 +116,8 @@ async fn pair(context: Context, one: Write, other: Write) -> Checked {
         let here = write_source(&shared.index, here).await;
         shared.peer.done().await?;
         here?;
-        if shared.collection.capabilities().scan {
-            let there = state(&shared.index, &shared.collection).await?;
+        if shared.open.collection.capabilities().scan {
+            let there = state(&shared.index, &shared.open.collection).await?;
             judge(&there, one, other)?;
         }
         let here = visible(&shared.index, ["all"]).await?;
@@ -184,11 +168,10 @@ async fn narrowing(context: Context) -> Checked {
 
 /// Plain writes are seen in the other process when they returned.
 async fn seen(context: Context) -> Checked {
-    let place = context.place()?;
-    let store = place.open().await?;
-    let collection = store.ensure(&context.spec()?).await?;
-    let name = collection.spec().name.to_string();
-    let mut peer = place.peer().await?;
+    let open = OpenStore::new(&context, &context.spec()?).await?;
+    let collection = &open.collection;
+    let name = open.name().to_string();
+    let mut peer = open.location.peer().await?;
     let mut expected = Vec::new();
     for n in 0..12 {
         let id = format!("r{n}");
@@ -209,6 +192,5 @@ async fn seen(context: Context) -> Checked {
         same_ids("here", &found, &expected)?;
     }
     peer.end().await?;
-    store.drop_collection(&collection.spec().name).await?;
-    Ok(store.close().await?)
+    open.end().await
 }

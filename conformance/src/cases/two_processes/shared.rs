@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use shelfward_core::library::LibrarySpec;
-use shelfward_core::{Collection, CollectionName, Embedder, LibraryIndex, Store};
+use shelfward_core::{CollectionName, Embedder, LibraryIndex};
 
-use crate::cases::library::{embedder, file, visible};
-use crate::context::{Context, Place};
+use crate::cases::open_store::OpenStore;
+use crate::context::Context;
+use crate::library::{embedder, file, visible};
 use crate::process::{Peer, Task, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
 
 /// A library at a place of its own, open here and in another process.
 pub(super) struct Shared {
-    pub(super) place: Place,
-    pub(super) store: Store,
+    pub(super) open: OpenStore,
     pub(super) index: LibraryIndex,
-    pub(super) collection: Collection,
     pub(super) peer: Peer,
 }
 
@@ -25,19 +24,18 @@ impl Shared {
     }
 
     pub(super) async fn with(context: &Context, embedder: Arc<dyn Embedder>) -> Checked<Self> {
-        let place = context.place()?;
-        let store = place.open().await?;
+        let location = context.location()?;
+        let store = location.open().await?;
         let name = context.name()?;
         let index = LibraryIndex::ensure(&store, LibrarySpec::new(name.clone()), embedder).await?;
         let collection = store.open_unscoped(&name).await?;
-        let peer = place.peer().await?;
-        Ok(Self {
-            place,
+        let peer = location.peer().await?;
+        let open = OpenStore {
+            location,
             store,
-            index,
             collection,
-            peer,
-        })
+        };
+        Ok(Self { open, index, peer })
     }
 
     pub(super) fn name(&self) -> &CollectionName {
@@ -78,9 +76,6 @@ impl Shared {
 
     pub(super) async fn end(self) -> Checked {
         self.peer.end().await?;
-        self.store.drop_collection(&self.index.spec().name).await?;
-        self.store.close().await?;
-        drop(self.place);
-        Ok(())
+        self.open.end().await
     }
 }

@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod collection;
+mod durable;
+mod fault;
+mod filter_semantics;
+mod layer;
+mod lexical;
+mod lost_writes;
+mod old_records;
+mod query_parsing;
+mod records;
+mod remote;
+mod search;
+mod store;
+
+pub use durable::DurableStore;
+pub use fault::{Fault, KEPT_BY_THE_HANDLE};
+pub use layer::{in_one_state, search_one};
+pub use remote::{RemoteServer, RemoteStore};
+pub use store::FaultyStore;

@@ -8,13 +8,6 @@ use super::{Finding, read};
 /// The most files in one cycle.
 const MOST: usize = 3;
 
-/// Crates whose largest cycle is longer today. A number here only ever falls, and goes at last.
-const ALLOWED: [(&str, usize); 3] = [
-    ("adapters/postgres", 17),
-    ("adapters/sqlite", 7),
-    ("crates/resident", 4),
-];
-
 pub(super) fn findings(files: &[PathBuf]) -> Vec<Finding> {
     let mut crates: BTreeMap<String, BTreeMap<PathBuf, String>> = BTreeMap::new();
     for file in files
@@ -31,33 +24,21 @@ pub(super) fn findings(files: &[PathBuf]) -> Vec<Finding> {
     }
     crates
         .iter()
-        .filter_map(|(name, modules)| finding(name, modules, &ALLOWED))
+        .filter_map(|(name, modules)| finding(name, modules))
         .collect()
 }
 
-fn finding(
-    name: &str,
-    modules: &BTreeMap<PathBuf, String>,
-    allowed: &[(&str, usize)],
-) -> Option<Finding> {
+fn finding(name: &str, modules: &BTreeMap<PathBuf, String>) -> Option<Finding> {
     let cycle = largest_cycle(&edges(modules));
-    let allowed = allowed.iter().find(|(exempt, _)| *exempt == name);
-    let most = allowed.map_or(MOST, |(_, most)| *most);
-    let what = if cycle.len() > most {
-        let named: Vec<_> = cycle
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
-        let (many, named) = (named.len(), named.join(", "));
-        format!("{many} files need each other in a circle, at most {most} may: {named}")
-    } else if allowed.is_some() && cycle.len() < most {
-        format!(
-            "its largest cycle has {} files, not {most}; say so in tidy/cycles.rs",
-            cycle.len()
-        )
-    } else {
+    if cycle.len() <= MOST {
         return None;
-    };
+    }
+    let files: Vec<_> = cycle
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    let (many, files) = (files.len(), files.join(", "));
+    let what = format!("{many} files need each other in a circle, at most {MOST} may: {files}");
     Some(Finding::new(format!("{name}/src"), what))
 }
 
@@ -204,7 +185,7 @@ mod tests {
             ("c/two.rs", "use super::super::a::A;\nuse super::C;\n"),
             ("lone.rs", ""),
         ];
-        let said = finding("crates/x", &modules(&long), &[]).unwrap();
+        let said = finding("crates/x", &modules(&long)).unwrap();
         assert_eq!(
             (said.place.as_str(), said.what.as_str()),
             (
@@ -212,14 +193,7 @@ mod tests {
                 "4 files need each other in a circle, at most 3 may: a.rs, b.rs, c/one.rs, c/two.rs"
             )
         );
-        assert!(finding("crates/x", &modules(&long), &[("crates/x", 4)]).is_none());
-        let shrunk = finding("crates/x", &modules(&long), &[("crates/x", 5)]).unwrap();
-        assert!(
-            shrunk.what.contains("has 4 files, not 5"),
-            "{}",
-            shrunk.what
-        );
-        assert!(finding("crates/x", &modules(&long[..4]), &[]).is_none());
-        assert!(finding("crates/x", &modules(&[]), &[]).is_none());
+        assert!(finding("crates/x", &modules(&long[..4])).is_none());
+        assert!(finding("crates/x", &modules(&[])).is_none());
     }
 }

@@ -7,7 +7,7 @@ use shelfward_core::{Cursor, Key, Text};
 fuzz_target!(|input: (&str, Option<&str>)| {
     let (text, partition) = input;
     if let Ok(key) = Cursor::new(text).key() {
-        assert_eq!(Cursor::behind(&key).key().ok(), Some(key));
+        assert_eq!(Cursor::after(&key).key().ok(), Some(key));
     }
     let Ok(id) = Text::new(text) else { return };
     let key = match partition.map(Text::new) {
@@ -15,5 +15,5 @@ fuzz_target!(|input: (&str, Option<&str>)| {
         Some(Ok(partition)) => Key::within(partition, id),
         Some(Err(_)) => return,
     };
-    assert_eq!(Cursor::behind(&key).key().ok(), Some(key));
+    assert_eq!(Cursor::after(&key).key().ok(), Some(key));
 });

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
     Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
-    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
-    StoreError, StoredRecord, async_trait,
+    MetadataPatch, Operation, Page, Precondition, Record, Replaced, Result, Selector, StoreError,
+    StoredRecord, async_trait,
 };
 use shelfward_resident::{CancelFlag, MemTable, WriteBatch};
 
@@ -178,7 +178,7 @@ impl CollectionAdapter for HnswCollection {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -196,7 +196,7 @@ impl CollectionAdapter for HnswCollection {
         .await
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         let selector = selector.clone();
         self.write(Operation::DeleteMatching, move |_, rows, cancel| {
             Ok(rows.plan_delete_matching(&selector, cancel))
@@ -217,11 +217,7 @@ impl CollectionAdapter for HnswCollection {
         .await
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         let (selector, patch) = (selector.clone(), patch.clone());
         self.write(Operation::UpdateMetadata, move |_, rows, cancel| {
             rows.plan_update(&selector, &patch, cancel)

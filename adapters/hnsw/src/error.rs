@@ -72,9 +72,9 @@ impl FileError {
         };
         let error = StoreError::new(operation, kind);
         match self {
-            Self::Io(_) | Self::TooManyFiles | Self::Locked => error.because(self),
+            Self::Io(_) | Self::TooManyFiles | Self::Locked => error.with_source(self),
             // It ends a call before it does anything.
-            Self::Broken => error.because(self).nothing_done(),
+            Self::Broken => error.with_source(self).nothing_done(),
             Self::Corrupt(_) | Self::Newer | Self::Foreign | Self::Replaced | Self::HalfApplied => {
                 error
             }

@@ -1,7 +1,7 @@
 //! What legs find. A dense search goes through the graph or looks at every record, and is scored exactly
 //! in any case.
 
-use shelfward_core::{Ask, ErrorKind, Leg, LegResult};
+use shelfward_core::{ErrorKind, Leg, LegQuery, LegResult};
 use shelfward_resident::{CancelFlag, RoaringBitmap, RowId};
 
 use crate::config::HnswOptions;
@@ -21,7 +21,7 @@ pub(crate) fn search_leg(
         return Ok(LegResult::nothing());
     }
     let among = rows.matching_part(&leg.filter, cancel);
-    let Ask::Dense(query) = &leg.ask else {
+    let LegQuery::Dense(query) = &leg.ask else {
         return rows.search(leg, among.as_ref(), cancel);
     };
     let by_graph = nearest_by_graph(

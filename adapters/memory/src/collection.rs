@@ -6,8 +6,8 @@ use std::task::Poll;
 use shelfward_core::adapter::{CollectionAdapter, LockScope};
 use shelfward_core::{
     Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
-    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
-    StoreError, StoredRecord, async_trait,
+    MetadataPatch, Operation, Page, Precondition, Record, Replaced, Result, Selector, StoreError,
+    StoredRecord, async_trait,
 };
 use shelfward_resident::{CancelFlag, MemTable, RoaringBitmap, WriteBatch};
 
@@ -159,7 +159,7 @@ impl CollectionAdapter for MemoryCollection {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -169,7 +169,7 @@ impl CollectionAdapter for MemoryCollection {
         .await
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         self.change(Operation::DeleteMatching, |rows| {
             Ok(rows.plan_delete_matching(selector, NEVER))
         })
@@ -183,11 +183,7 @@ impl CollectionAdapter for MemoryCollection {
         Ok(u64::try_from(old.len()).map_or(Count::Unknown, Count::Exact))
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         self.change(Operation::UpdateMetadata, |rows| {
             rows.plan_update(selector, patch, NEVER)
         })

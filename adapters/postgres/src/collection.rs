@@ -5,8 +5,8 @@ use shelfward_adapter::handle::Lease;
 use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
     Capabilities, CollectionSpec, Count, Cursor, Filter, Include, Key, Leg, LegResult,
-    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
-    StoredRecord, async_trait,
+    MetadataPatch, Operation, Page, Precondition, Record, Replaced, Result, Selector, StoredRecord,
+    async_trait,
 };
 
 use crate::context::CollectionContext;
@@ -93,7 +93,7 @@ impl CollectionAdapter for PostgresCollection {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -106,7 +106,7 @@ impl CollectionAdapter for PostgresCollection {
         Ok(removed.map(|removed| Replaced::new(Count::Exact(removed), with.len())))
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         let change = Change::Replace {
             selector: selector.clone(),
             with: Vec::new(),
@@ -121,11 +121,7 @@ impl CollectionAdapter for PostgresCollection {
         Ok(counted(deleted))
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         let change = Change::Update(selector.clone(), patch.clone());
         let updated = self.write(Operation::UpdateMetadata, change).await?;
         Ok(counted(updated))

@@ -111,7 +111,7 @@ impl Error {
 
 impl Classify for Error {
     fn classify(self, statement_timeout: Duration) -> Failure {
-        let of = |kind: ErrorKind, cause: &str| Failure::from(kind).because(cause);
+        let of = |kind: ErrorKind, cause: &str| Failure::from(kind).with_source(cause);
         match self {
             Self::Kind(kind) => kind.into(),
             Self::Cancelled => ErrorKind::Engine.into(),
@@ -131,7 +131,7 @@ impl Classify for Error {
                 let cause = cause(&error);
                 let failure = Failure::from(kind_of(error, statement_timeout));
                 match cause {
-                    Some(cause) => failure.because(cause),
+                    Some(cause) => failure.with_source(cause),
                     None => failure,
                 }
             }

@@ -132,7 +132,7 @@ impl CollectionContext {
             (partition_column(key.partition.as_ref()), key.id.clone())
         });
         let last = records.last().filter(|_| rows.len() > limit);
-        let next = last.map(|record| Cursor::behind(&record.key));
+        let next = last.map(|record| Cursor::after(&record.key));
         Ok(Page::new(records, next))
     }
 

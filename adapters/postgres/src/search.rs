@@ -2,7 +2,8 @@
 
 use shelfward_adapter::sql::ALWAYS;
 use shelfward_core::{
-    Ask, CollectionSpec, End, ErrorKind, Filter, Hit, Leg, LegResult, Match, Metric, QueryWord,
+    CollectionSpec, Completeness, ErrorKind, Filter, Hit, Leg, LegQuery, LegResult, Match, Metric,
+    QueryWord,
 };
 use sqlx_core::row::Row as _;
 
@@ -40,7 +41,7 @@ impl CollectionContext {
         // A walk through the graph ends after so many rows, whether enough of them passed or not. All
         // legs are asked again, since those of one answer are of one snapshot.
         let is_short = |(found, leg): (&LegResult, &Leg)| {
-            let is_dense = matches!(leg.ask, Ask::Dense(_));
+            let is_dense = matches!(leg.ask, LegQuery::Dense(_));
             is_dense && found.hits.len() < leg.top_k && !leg.filter.is_nothing()
         };
         if found.iter().zip(legs).any(is_short) {
@@ -56,7 +57,7 @@ impl CollectionContext {
         for (at, leg) in legs.iter().enumerate() {
             let predicate = condition(&leg.filter, &self.row.spec, &mut params)?;
             match &leg.ask {
-                Ask::Dense(vector) => {
+                LegQuery::Dense(vector) => {
                     widest = widest.max(leg.top_k);
                     queries.push(self.dense(
                         at,
@@ -67,7 +68,7 @@ impl CollectionContext {
                         &mut params,
                     )?);
                 }
-                Ask::Lexical { words, matching } => {
+                LegQuery::Lexical { words, matching } => {
                     let lexical =
                         self.lexical(at, words, *matching, &predicate, leg.top_k, &mut params)?;
                     queries.extend(lexical);
@@ -109,7 +110,7 @@ impl CollectionContext {
         for found in &mut found {
             (found.hits)
                 .sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
-            found.end = End::Complete;
+            found.end = Completeness::Complete;
         }
         Ok(found)
     }
@@ -222,10 +223,10 @@ impl CollectionContext {
     }
 
     /// A score from what the server orders by; higher is better.
-    fn score(&self, ask: &Ask, value: f64) -> f64 {
+    fn score(&self, ask: &LegQuery, value: f64) -> f64 {
         match ask {
-            Ask::Dense(_) => of_distance(&self.row.spec, value),
-            Ask::Lexical { .. } => value,
+            LegQuery::Dense(_) => of_distance(&self.row.spec, value),
+            LegQuery::Lexical { .. } => value,
         }
     }
 }

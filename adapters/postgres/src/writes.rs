@@ -7,8 +7,8 @@ use shelfward_adapter::catalog::decode_spec;
 use shelfward_adapter::error::invalid;
 use shelfward_core::adapter::LockScope;
 use shelfward_core::{
-    CollectionSpec, ErrorKind, Filter, Key, Metadata, MetadataPatch, NarrowFilter, Precondition,
-    Record, async_trait,
+    CollectionSpec, ErrorKind, Filter, Key, Metadata, MetadataPatch, Precondition, Record,
+    Selector, async_trait,
 };
 use sqlx_core::row::Row as _;
 
@@ -36,12 +36,12 @@ pub(crate) enum Change {
     Upsert(Vec<Record>),
     Delete(Vec<Key>),
     Replace {
-        selector: NarrowFilter,
+        selector: Selector,
         with: Vec<Record>,
         expected: Option<Precondition>,
     },
     DeleteAll,
-    Update(NarrowFilter, MetadataPatch),
+    Update(Selector, MetadataPatch),
 }
 
 /// How many rows a change was about; `None` where a record was not as expected.

@@ -7,8 +7,8 @@ use shelfward_adapter::handle::Lease;
 use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
     Capabilities, CollectionSpec, Count, Cursor, Filter, Include, Key, Leg, LegResult,
-    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
-    StoredRecord, async_trait,
+    MetadataPatch, Operation, Page, Precondition, Record, Replaced, Result, Selector, StoredRecord,
+    async_trait,
 };
 
 use crate::cache::Prepared;
@@ -145,7 +145,7 @@ impl CollectionAdapter for SqliteCollection {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -163,7 +163,7 @@ impl CollectionAdapter for SqliteCollection {
         self.write(Operation::Replace, job).await
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         let selector = selector.clone();
         let job = move |w: &mut Writing<'_>| w.delete_matching(selector.filter()).map(exact);
         self.write(Operation::DeleteMatching, job).await
@@ -174,11 +174,7 @@ impl CollectionAdapter for SqliteCollection {
             .await
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         let (selector, patch) = (selector.clone(), patch.clone());
         let job = move |w: &mut Writing<'_>| w.update(selector.filter(), &patch).map(exact);
         self.write(Operation::UpdateMetadata, job).await

@@ -89,9 +89,9 @@ fn of_engine(error: &rusqlite::Error, busy_timeout: Duration) -> Failure {
     let failure = Failure::from(kind_of(error, busy_timeout));
     match failure_of(error) {
         Some(code) if code.code == rusqlite::ErrorCode::CannotOpen && has_too_many_files() => {
-            failure.because(TOO_MANY_FILES)
+            failure.with_source(TOO_MANY_FILES)
         }
-        Some(code) => failure.because(format!(
+        Some(code) => failure.with_source(format!(
             "SQLite code {}: {}",
             code.extended_code,
             ffi::code_to_str(code.extended_code).to_lowercase()

@@ -114,7 +114,7 @@ impl View<'_> {
         })?;
         let next = (records.last())
             .filter(|_| more)
-            .map(|record| Cursor::behind(&record.key));
+            .map(|record| Cursor::after(&record.key));
         Ok(Page::new(records, next))
     }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use shelfward_core::{Ask, CollectionName, End, ErrorKind, Filter, Hit, Key, Leg, LegResult};
+use shelfward_core::{
+    CollectionName, Completeness, ErrorKind, Filter, Hit, Key, Leg, LegQuery, LegResult,
+};
 use shelfward_resident::{CancelFlag, MemTable};
 
 use crate::cache::CacheState;
@@ -67,8 +69,8 @@ pub(crate) fn search(
 fn candidates(rows: &MemTable, leg: &Leg, stop: CancelFlag<'_>) -> Result<Vec<(Key, f64)>> {
     let matching = (!leg.filter.is_everything()).then(|| rows.matching(&leg.filter, stop));
     let best = match &leg.ask {
-        Ask::Dense(query) => rows.nearest(query, matching.as_ref(), leg.top_k, stop),
-        Ask::Lexical {
+        LegQuery::Dense(query) => rows.nearest(query, matching.as_ref(), leg.top_k, stop),
+        LegQuery::Lexical {
             words,
             matching: how,
         } => rows.best(&leg.filter, words, *how, matching.as_ref(), leg.top_k)?,
@@ -88,7 +90,10 @@ fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Res
             .ok_or_else(|| corrupt("what was found in memory is not what the file holds"))?;
         Ok(Hit::new(key, score, row.text, Arc::new(row.metadata)))
     });
-    Ok(LegResult::new(hits.collect::<Result<_>>()?, End::Complete))
+    Ok(LegResult::new(
+        hits.collect::<Result<_>>()?,
+        Completeness::Complete,
+    ))
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ impl StoreUnderTest for Sqlite {
             tokio::task::spawn_blocking(|| SqliteStore::open(file, SqliteOptions::default()));
         let opened = opened
             .await
-            .map_err(|e| StoreError::new(Operation::Connect, ErrorKind::Engine).because(e))?;
+            .map_err(|e| StoreError::new(Operation::Connect, ErrorKind::Engine).with_source(e))?;
         Ok(Arc::new(opened?))
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
 use shelfward_core::{
     Capabilities, CollectionSpec, Count, Cursor, Filter, Include, Key, Leg, LegResult,
-    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
-    StoredRecord, async_trait,
+    MetadataPatch, Operation, Page, Precondition, Record, Replaced, Result, Selector, StoredRecord,
+    async_trait,
 };
 
 use super::Fault;
@@ -121,7 +121,7 @@ impl FaultyCollection {
 
     /// A replace in three steps, the halves of the new in another order each time, so that two at
     /// once leave a part of each.
-    async fn replace_in_steps(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+    async fn replace_in_steps(&self, selector: &Selector, with: &[Record]) -> Result<Replaced> {
         let removed = self.inner.delete_matching(selector).await?;
         let (mut first, mut second) = with.split_at(with.len() / 2);
         if self.writers.fetch_add(1, Ordering::SeqCst) % 2 == 1 {
@@ -136,7 +136,7 @@ impl FaultyCollection {
 }
 
 impl FaultyCollection {
-    async fn delete_in_halves(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_in_halves(&self, selector: &Selector) -> Result<Count> {
         let all = self.all(selector.filter()).await?;
         let keys: Vec<_> = all.into_iter().map(|record| record.key).collect();
         let (first, second) = keys.split_at(keys.len() / 2);
@@ -145,11 +145,7 @@ impl FaultyCollection {
         Ok(gone.plus(self.inner.delete(second).await?))
     }
 
-    async fn update_in_halves(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_in_halves(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         let all = self.all(selector.filter()).await?;
         let patched: Vec<_> = all
             .into_iter()
@@ -260,7 +256,7 @@ impl CollectionAdapter for FaultyCollection {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -302,7 +298,7 @@ impl CollectionAdapter for FaultyCollection {
         Ok(Some(replaced))
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         self.written();
         if self.fault == Fault::TearsWrites {
             return self.delete_in_halves(selector).await;
@@ -337,11 +333,7 @@ impl CollectionAdapter for FaultyCollection {
         self.inner.delete_all().await
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         self.written();
         self.remember(Change::Updated, selector.filter()).await?;
         self.come_between().await;

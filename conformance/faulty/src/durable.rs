@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::capabilities::Writers;
 use shelfward_core::{
-    Ask, Capabilities, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind, Filter,
-    Include, Key, Leg, LegResult, MetadataPatch, NarrowFilter, Operation, Page, Precondition,
-    Record, Replaced, Result, StoreError, StoredRecord, async_trait,
+    Capabilities, CollectionName, CollectionSpec, Completeness, Count, Cursor, ErrorKind, Filter,
+    Include, Key, Leg, LegQuery, LegResult, MetadataPatch, Operation, Page, Precondition, Record,
+    Replaced, Result, Selector, StoreError, StoredRecord, async_trait,
 };
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
@@ -298,10 +298,10 @@ impl Layer for DurableCollection {
         self.session.open(Operation::Search)?;
         let kept = &self.session.kept;
         let again = kept.state().again;
-        let lexical = matches!(leg.ask, Ask::Lexical { .. });
+        let lexical = matches!(leg.ask, LegQuery::Lexical { .. });
         match kept.fault {
             Some(Fault::ForgetsWords) if again && lexical => {
-                Ok(LegResult::new(Vec::new(), End::Complete))
+                Ok(LegResult::new(Vec::new(), Completeness::Complete))
             }
             Some(Fault::TurnsTies) if again => {
                 let mut found = search_one(&*self.behind, &leg.with_top_k(EVERYTHING)).await?;
@@ -326,7 +326,7 @@ impl Layer for DurableCollection {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -341,7 +341,7 @@ impl Layer for DurableCollection {
         self.behind.replace(selector, with, None).await
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         let about = About::Filter(selector.filter());
         let _turn = self.turn(Operation::DeleteMatching, about).await?;
         self.behind.delete_matching(selector).await
@@ -354,11 +354,7 @@ impl Layer for DurableCollection {
         self.behind.delete_all().await
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         let about = About::Filter(selector.filter());
         let _turn = self.turn(Operation::UpdateMetadata, about).await?;
         self.behind.update_metadata(selector, patch).await

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
     Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
-    MetadataPatch, NarrowFilter, Operation, Page, Precondition, Record, Replaced, Result,
-    StoreError, StoredRecord, async_trait,
+    MetadataPatch, Operation, Page, Precondition, Record, Replaced, Result, Selector, StoreError,
+    StoredRecord, async_trait,
 };
 
 /// The members of a [`CollectionAdapter`], each answered by the collection behind until it is overridden.
@@ -54,14 +54,14 @@ pub(crate) trait Layer: Send + Sync {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
         self.behind().replace(selector, with, precondition).await
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         self.behind().delete_matching(selector).await
     }
 
@@ -69,11 +69,7 @@ pub(crate) trait Layer: Send + Sync {
         self.behind().delete_all().await
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         self.behind().update_metadata(selector, patch).await
     }
 
@@ -170,14 +166,14 @@ impl<L: Layer> CollectionAdapter for Layered<L> {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
         self.0.replace(selector, with, precondition).await
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         self.0.delete_matching(selector).await
     }
 
@@ -185,11 +181,7 @@ impl<L: Layer> CollectionAdapter for Layered<L> {
         self.0.delete_all().await
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         self.0.update_metadata(selector, patch).await
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
-    Include, MetadataKey, MetadataPatch, NarrowFilter, Precondition, Record, Result, Scalar,
+    Include, MetadataKey, MetadataPatch, Precondition, Record, Result, Scalar, Selector,
     StoredRecord, Value,
 };
 
@@ -12,7 +12,7 @@ use shelfward_core::{
 pub(super) async fn is_met(
     collection: &dyn CollectionAdapter,
     precondition: &Precondition,
-    selector: &NarrowFilter,
+    selector: &Selector,
 ) -> Result<bool> {
     let keys = std::slice::from_ref(&precondition.key);
     let now = collection

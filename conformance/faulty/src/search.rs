@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::filter::key;
 use shelfward_core::{
-    Ask, End, Filter, Hit, Include, Leg, LegResult, Match, Operation, Result, StoreError,
-    query_words,
+    Completeness, Filter, Hit, Include, Leg, LegQuery, LegResult, Match, Operation, Result,
+    StoreError, query_words,
 };
 
 use super::Fault;
@@ -19,7 +19,7 @@ use super::lexical::{LexicalLeg, of_words};
 impl FaultyCollection {
     /// One leg.
     pub(super) async fn leg(&self, leg: &Leg) -> Result<LegResult> {
-        let dense = matches!(leg.ask, Ask::Dense(_));
+        let dense = matches!(leg.ask, LegQuery::Dense(_));
         let mut found = match self.fault {
             fault if of_words(fault) => match self.by_own_words(leg).await? {
                 Some(found) => found,
@@ -90,7 +90,7 @@ impl FaultyCollection {
             Fault::ForgetsLexicalOnDelete | Fault::KeepsOldWords | Fault::UpdateForgetsWords => {
                 self.search_old_words(leg, &mut found).await?;
             }
-            Fault::NeverSaysHowItEnded => found.end = End::Unknown,
+            Fault::NeverSaysHowItEnded => found.end = Completeness::Unknown,
             Fault::FlatLexicalScores if !dense => {
                 found.hits.iter_mut().for_each(|hit| hit.score = 1.0);
                 found.hits.sort_by(|a, b| a.key.cmp(&b.key));
@@ -171,7 +171,7 @@ impl FaultyCollection {
 
     /// What is found, or no longer found, by words that a record had before it was changed.
     async fn search_old_words(&self, leg: &Leg, found: &mut LegResult) -> Result<()> {
-        let Ask::Lexical { words, .. } = &leg.ask else {
+        let LegQuery::Lexical { words, .. } = &leg.ask else {
             return Ok(());
         };
         for old in self.old_records.of(&self.spec().name) {
@@ -201,7 +201,7 @@ impl FaultyCollection {
 
     /// What the leg of this crate's own finds, with its fault.
     async fn by_own_words(&self, leg: &Leg) -> Result<Option<LegResult>> {
-        let Ask::Lexical { words, matching } = &leg.ask else {
+        let LegQuery::Lexical { words, matching } = &leg.ask else {
             return Ok(None);
         };
         if !of_words(self.fault) {
@@ -218,16 +218,16 @@ impl FaultyCollection {
         let hits = leg_of_words
             .search(words, *matching, &leg.filter)
             .map_err(|kind| StoreError::new(Operation::Search, kind).on(&self.spec().name))?;
-        Ok(Some(LegResult::new(hits, End::Complete)))
+        Ok(Some(LegResult::new(hits, Completeness::Complete)))
     }
 }
 
 /// The leg, for every word where any was asked for.
 fn every_word(leg: &Leg) -> Leg {
     match &leg.ask {
-        Ask::Lexical { words, .. } => {
+        LegQuery::Lexical { words, .. } => {
             Leg::lexical(words.clone(), Match::All, leg.filter.clone(), leg.top_k)
         }
-        Ask::Dense(_) => leg.clone(),
+        LegQuery::Dense(_) => leg.clone(),
     }
 }

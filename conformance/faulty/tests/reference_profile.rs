@@ -17,7 +17,7 @@ use shelfward_core::library::{
     TenantLibrary,
 };
 use shelfward_core::{
-    Ceilings, Collection, CollectionName, Count, ErrorKind, Groups, LibraryIndex, Scope, SourceId,
+    Collection, CollectionName, Count, ErrorKind, Groups, LibraryIndex, Limits, Scope, SourceId,
     SourceKind, Store, TenantId,
 };
 use shelfward_memory::MemoryStore;
@@ -26,8 +26,8 @@ use shelfward_memory::MemoryStore;
 async fn library(fault: Fault, rounds: u32) -> (LibraryIndex, Collection) {
     let memory = MemoryStore::new();
     let faulty = FaultyStore::new(Arc::new(memory.clone()), fault).without_transactions();
-    let store = Store::new(faulty)
-        .with_ceilings(Ceilings::builder().refill_rounds(rounds).build().unwrap());
+    let store =
+        Store::new(faulty).with_limits(Limits::builder().refill_rounds(rounds).build().unwrap());
     let name = CollectionName::new("library").unwrap();
     let embedder = Arc::new(TableEmbedder::new("table", 8));
     let index = LibraryIndex::ensure(&store, LibrarySpec::new(name.clone()), embedder)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use shelfward_core::library::{
-    LibrarySpec, Mode, Narrowing, Passage, Ran, ScopeChange, SearchRequest,
+    ExecutedMode, LibrarySpec, Mode, Passage, PassageFilter, ScopeChange, SearchRequest,
 };
 use shelfward_core::{
     Capabilities, Field, FieldKind, LibraryIndex, Metadata, MetadataKey, SourceId, TenantId,
@@ -100,9 +100,10 @@ async fn search(context: Context) -> Checked {
             && p.metadata.iter().all(|(key, _)| !key.is_reserved())
             && p.legs.dense.is_some_and(|place| place.rank == 1)
     });
-    holds(whole && answer.complete && answer.ran == Ran::Dense, || {
-        "a passage does not come whole".into()
-    })
+    holds(
+        whole && answer.complete && answer.ran == ExecutedMode::Dense,
+        || "a passage does not come whole".into(),
+    )
 }
 
 async fn replace_whole(context: Context) -> Checked {
@@ -406,7 +407,7 @@ async fn source_ids(context: Context) -> Checked {
 }
 
 async fn any_of(context: Context) -> Checked {
-    let branch = Narrowing::new;
+    let branch = PassageFilter::new;
     narrowed(
         &context,
         &[
@@ -543,7 +544,7 @@ async fn hybrid(context: Context) -> Checked {
         file_texts(&index, &hidden, ["secret"], &["snow snow snow"]).await?;
     }
     let answer = ask(&index, "org1", ["g"], SearchRequest::new("snow").top_k(3)).await?;
-    holds(answer.ran == Ran::Hybrid, || {
+    holds(answer.ran == ExecutedMode::Hybrid, || {
         format!("ran {:?}", answer.ran)
     })?;
     same_ids("three", &ids(&answer), &["s1#0", "s1#1", "s1#2"])?;

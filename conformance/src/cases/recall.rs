@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use shelfward_core::capabilities::Dense;
-use shelfward_core::{Collection, End, Filter, Key, Leg, LegResult, Metadata, Metric, Record};
+use shelfward_core::{
+    Collection, Completeness, Filter, Key, Leg, LegResult, Metadata, Metric, Record,
+};
 
 use super::metrics::{UNDECLARED, declares};
 use crate::case::Case;
@@ -150,7 +152,7 @@ async fn recall(
             let message = format!("{what}: {} hits, not {wanted}", found.hits.len());
             return Err(Finding::new(Verdict::Narrows, message));
         }
-        if found.end == End::Complete && found.hits.len() < wanted {
+        if found.end == Completeness::Complete && found.hits.len() < wanted {
             let message = format!("{what}: short, and it says that it is complete");
             return Err(Finding::new(Verdict::Narrows, message));
         }

@@ -1,7 +1,7 @@
 //! What is refused, and that no condition is ever dropped.
 
 use shelfward_core::filter::{all_of, any_of, key as field, not};
-use shelfward_core::{Filter, Leg, Match, NarrowFilter, query_words};
+use shelfward_core::{Filter, Leg, Match, Selector, query_words};
 
 use crate::case::Case;
 use crate::check::{NONE, holds, ids, same_ids};
@@ -124,7 +124,7 @@ async fn stray(context: Context) -> Checked {
     collection
         .upsert(&[record("old", 0, r#"{"t":"mine"}"#)?])
         .await?;
-    let selector: NarrowFilter = field("t").eq("mine").build()?.narrow()?;
+    let selector: Selector = field("t").eq("mine").build()?.narrow()?;
     let stray = record("new", 1, r#"{"t":"theirs"}"#)?;
     refused(
         collection.replace(&selector, &[stray]).await,

@@ -1,6 +1,6 @@
 //! Dense search: how many, in which order, under a filter.
 
-use shelfward_core::{End, Filter, Leg, Record};
+use shelfward_core::{Completeness, Filter, Leg, Record};
 
 use crate::case::Case;
 use crate::check::{NONE, NOT_FULL, full, holds, ids, same_ids, same_order};
@@ -194,7 +194,7 @@ async fn ended(context: Context) -> Checked {
             50,
         ))
         .await?;
-    if found.end == End::Complete {
+    if found.end == Completeness::Complete {
         return Ok(());
     }
     Err(Finding::new(

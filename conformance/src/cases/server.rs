@@ -8,8 +8,8 @@ use futures_util::future::try_join_all;
 use shelfward_core::capabilities::{Replace, Writers};
 use shelfward_core::filter::key;
 use shelfward_core::{
-    Capabilities, Collection, ErrorKind, Field, FieldKind, Filter, Leg, MetadataKey, NarrowFilter,
-    Operation, Persistence, Record, Store, StoreError,
+    Capabilities, Collection, ErrorKind, Field, FieldKind, Filter, Leg, MetadataKey, Operation,
+    Persistence, Record, Selector, Store, StoreError,
 };
 
 use crate::case::{Case, Wanted};
@@ -228,7 +228,7 @@ fn unit(ids: &[&str]) -> Checked<Vec<Record>> {
         .collect()
 }
 
-fn selector() -> Checked<NarrowFilter> {
+fn selector() -> Checked<Selector> {
     Ok(key("t").eq("unit").build()?.narrow()?)
 }
 

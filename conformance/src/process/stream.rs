@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use shelfward_core::filter::key as field;
 use shelfward_core::{
-    Collection, Field, FieldKind, Key, Metadata, MetadataKey, MetadataPatch, NarrowFilter, Record,
+    Collection, Field, FieldKind, Key, Metadata, MetadataKey, MetadataPatch, Record, Selector,
 };
 
 use crate::context::key;
@@ -107,7 +107,7 @@ pub(crate) fn fields() -> Checked<Vec<Field>> {
     ])
 }
 
-fn selector(unit: u32) -> Checked<NarrowFilter> {
+fn selector(unit: u32) -> Checked<Selector> {
     Ok(field("u").eq(format!("u{unit}")).build()?.narrow()?)
 }
 

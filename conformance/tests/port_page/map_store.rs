@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
-    Ask, Capabilities, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Hit,
-    Include, Key, Leg, LegResult, MetadataPatch, Metric, NarrowFilter, Operation, Page,
-    Precondition, Record, Replaced, Result, StoreError, StoredRecord, async_trait,
+    Capabilities, CollectionName, CollectionSpec, Completeness, Count, Cursor, ErrorKind, Filter,
+    Hit, Include, Key, Leg, LegQuery, LegResult, MetadataPatch, Metric, Operation, Page,
+    Precondition, Record, Replaced, Result, Selector, StoreError, StoredRecord, async_trait,
 };
 
 /// A store that keeps records in maps. A clone is another handle, closed by itself.
@@ -84,8 +84,8 @@ impl StoreAdapter for MapStore {
         // An equal spec may declare more fields, if what is stored keeps to them.
         let mut rows = lock(rows);
         let there = &rows.spec;
-        there.check_serves(spec).map_err(|e| refuse(e.into()))?;
-        let lacking: Vec<_> = there.lacking(spec).into_iter().cloned().collect();
+        there.check_compatible(spec).map_err(|e| refuse(e.into()))?;
+        let lacking: Vec<_> = there.missing_fields(spec).into_iter().cloned().collect();
         let wider = there.clone().with_fields(lacking);
         wider.check().map_err(|e| refuse(e.into()))?;
         for record in rows.records.values() {
@@ -168,7 +168,7 @@ impl MapCollection {
     }
 
     fn best(&self, rows: &Rows, leg: &Leg) -> Result<LegResult> {
-        let Ask::Dense(query) = &leg.ask else {
+        let LegQuery::Dense(query) = &leg.ask else {
             return Err(self.unsupported(Operation::Search, "lexical search"));
         };
         let matching = rows.records.values();
@@ -182,7 +182,7 @@ impl MapCollection {
         // Equal scores in the order of the keys, so that the same search finds the same again.
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
         hits.truncate(leg.top_k);
-        Ok(LegResult::new(hits, End::Complete))
+        Ok(LegResult::new(hits, Completeness::Complete))
     }
 }
 
@@ -234,7 +234,7 @@ impl CollectionAdapter for MapCollection {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -256,7 +256,7 @@ impl CollectionAdapter for MapCollection {
         Ok(Some(Replaced::new(removed, with.len())))
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         let mut rows = self.rows(Operation::DeleteMatching)?;
         let before = rows.records.len();
         let filter = selector.filter();
@@ -271,11 +271,7 @@ impl CollectionAdapter for MapCollection {
         Ok(Count::Exact(removed.len() as u64))
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         let operation = Operation::UpdateMetadata;
         let mut rows = self.rows(operation)?;
         for (key, value) in patch.iter() {
@@ -308,7 +304,7 @@ impl CollectionAdapter for MapCollection {
         let mut found = behind.filter(|(_, record)| filter.matches(&record.metadata));
         let page: Vec<_> = found.by_ref().take(limit).collect();
         let last = page.last().filter(|_| found.next().is_some());
-        let next = last.map(|(key, _)| Cursor::behind(key));
+        let next = last.map(|(key, _)| Cursor::after(key));
         let stored = page
             .iter()
             .map(|(_, record)| StoredRecord::of(record, include));

@@ -100,8 +100,12 @@ pub fn merge_fields(
     existing: &CollectionSpec,
     asked: &CollectionSpec,
 ) -> Result<Option<CollectionSpec>, ErrorKind> {
-    existing.check_serves(asked)?;
-    let lacking: Vec<_> = existing.lacking(asked).into_iter().cloned().collect();
+    existing.check_compatible(asked)?;
+    let lacking: Vec<_> = existing
+        .missing_fields(asked)
+        .into_iter()
+        .cloned()
+        .collect();
     if lacking.is_empty() {
         return Ok(None);
     }

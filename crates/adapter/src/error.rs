@@ -42,7 +42,7 @@ impl<'a> Call<'a> {
 }
 
 /// The error type of an adapter: kinds that are named already, its engine's errors, and
-/// [`Cancelled`]. It says what kind each is; the rest stands here.
+/// `Cancelled`. It says what kind each is; the rest stands here.
 pub trait Classify: Sized {
     /// What kind of failure it is. `timeout` is how long the engine was waited for.
     fn classify(self, timeout: Duration) -> Failure;
@@ -55,7 +55,7 @@ pub trait Classify: Sized {
             error = error.nothing_done();
         }
         match failure.cause {
-            Some(cause) => error.because(cause),
+            Some(cause) => error.with_source(cause),
             None => error,
         }
     }
@@ -73,7 +73,7 @@ impl Failure {
     /// Says what lies under it: a code of the engine's or words of the adapter's, never the engine's
     /// text, which may hold values, an address or a path.
     #[must_use]
-    pub fn because(mut self, cause: impl Into<String>) -> Self {
+    pub fn with_source(mut self, cause: impl Into<String>) -> Self {
         self.cause = Some(Cause(cause.into()));
         self
     }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use crate::capabilities::Capabilities;
 use crate::error::{ErrorKind, Operation, Result, StoreError};
-use crate::filter::{Filter, NarrowFilter};
+use crate::filter::{Filter, Selector};
 use crate::names::CollectionName;
 use crate::record::{Include, Key, Record, StoredRecord};
 use crate::search::{Count, Cursor, Leg, LegResult, MetadataPatch, Page, Precondition, Replaced};
@@ -127,7 +127,7 @@ pub trait CollectionAdapter: Send + Sync {
     /// Those of the engine; nothing was changed then.
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -139,7 +139,7 @@ pub trait CollectionAdapter: Send + Sync {
     ///
     /// # Errors
     /// Those of the engine.
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         let _ = selector;
         Err(self.unsupported(Operation::DeleteMatching, "delete by filter"))
     }
@@ -157,11 +157,7 @@ pub trait CollectionAdapter: Send + Sync {
     ///
     /// # Errors
     /// Those of the engine.
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         let _ = (selector, patch);
         Err(self.unsupported(Operation::UpdateMetadata, "metadata updates in place"))
     }

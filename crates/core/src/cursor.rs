@@ -8,14 +8,14 @@ use crate::search::Cursor;
 impl Cursor {
     /// The cursor behind a key, for a store that scans in the order of its keys: the length of the
     /// key's partition, or `-`, a colon, and both texts.
-    pub fn behind(key: &Key) -> Self {
+    pub fn after(key: &Key) -> Self {
         Self::new(match &key.partition {
             Some(partition) => format!("{}:{partition}{}", partition.as_str().len(), key.id),
             None => format!("-:{}", key.id),
         })
     }
 
-    /// The key that a cursor stands [behind](Self::behind).
+    /// The key that a cursor comes [after](Self::after).
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] for one that was not made so.

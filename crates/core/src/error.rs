@@ -292,7 +292,7 @@ impl StoreError {
 
     /// What lies under it. Its text must hold no secret: it is shown in error chains.
     #[must_use]
-    pub fn because(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }

@@ -4,7 +4,6 @@
 
 pub mod adapter;
 pub mod capabilities;
-mod ceilings;
 mod collection;
 mod cursor;
 mod embed;
@@ -13,6 +12,7 @@ pub mod filter;
 pub mod fusion;
 mod in_flight;
 pub mod library;
+mod limits;
 mod metadata;
 mod names;
 pub mod observer;
@@ -24,14 +24,14 @@ mod store;
 mod write_locks;
 
 pub use capabilities::Capabilities;
-pub use ceilings::{CeilingError, Ceilings, CeilingsBuilder};
 pub use collection::Collection;
 pub use embed::{EmbedError, Embedder, Role, embed_checked};
 pub use error::{
     ErrorKind, FailedRecord, Operation, Persistence, Result, StoreError, VectorProblem,
 };
-pub use filter::{Filter, FilterError, NarrowFilter};
+pub use filter::{Filter, FilterError, Selector};
 pub use library::LibraryIndex;
+pub use limits::{Limits, LimitsBuilder, LimitsError};
 pub use metadata::{
     Float, IntoValue, Kind, List, Metadata, MetadataError, MetadataKey, MetadataProblem,
     RESERVED_PREFIX, Scalar, Text, Value,
@@ -42,8 +42,9 @@ pub use names::{
 pub use record::{Include, Key, Record, StoredRecord};
 pub use scope::{Groups, GroupsError, MAX_GROUPS, Scope, ScopeError};
 pub use search::{
-    Ask, Cap, Count, Cursor, End, Hit, Leg, LegKind, LegResult, MAX_PREFIX_EXPANSIONS,
-    MAX_WORD_BYTES, Match, MetadataPatch, Page, Precondition, QueryWord, Replaced, query_words,
+    Completeness, Count, Cursor, Hit, Leg, LegKind, LegQuery, LegResult, LimitReached,
+    MAX_PREFIX_EXPANSIONS, MAX_WORD_BYTES, Match, MetadataPatch, Page, Precondition, QueryWord,
+    Replaced, query_words,
 };
 pub use spec::{CollectionSpec, Field, FieldKind, FieldRole, Metric, SpecError};
 pub use store::Store;

@@ -9,7 +9,7 @@ use sha2::Sha256;
 
 use crate::names::TenantId;
 use crate::scope::Scope;
-use crate::search::{Count, End, LegKind};
+use crate::search::{Completeness, Count, LegKind};
 
 /// Receives the events of a [`LibraryIndex`](crate::LibraryIndex). Called in the path of the
 /// request: hand over and return.
@@ -94,12 +94,12 @@ pub struct LegRan {
     /// How many hits passed the re-check.
     pub kept: usize,
     /// How it ended.
-    pub end: End,
+    pub end: Completeness,
 }
 
 impl LegRan {
     /// What a leg did, for a search that runs one of its own beside the library's.
-    pub fn new(leg: LegKind, rounds: u32, kept: usize, end: End) -> Self {
+    pub fn new(leg: LegKind, rounds: u32, kept: usize, end: Completeness) -> Self {
         Self {
             leg,
             rounds,

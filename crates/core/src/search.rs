@@ -15,7 +15,7 @@ use crate::record::{Key, StoredRecord};
 #[non_exhaustive]
 pub struct Leg {
     /// What is looked for.
-    pub ask: Ask,
+    pub ask: LegQuery,
     /// Which records may answer.
     pub filter: Arc<Filter>,
     /// How many hits at most.
@@ -34,7 +34,7 @@ pub enum LegKind {
 
 /// What a leg looks for.
 #[derive(Clone, PartialEq)]
-pub enum Ask {
+pub enum LegQuery {
     /// The vectors nearest to this one.
     Dense(Arc<[f32]>),
     /// The records that hold these words.
@@ -84,7 +84,7 @@ impl Leg {
         top_k: usize,
     ) -> Self {
         Self {
-            ask: Ask::Dense(vector.into()),
+            ask: LegQuery::Dense(vector.into()),
             filter: filter.into(),
             top_k,
         }
@@ -97,7 +97,7 @@ impl Leg {
         filter: impl Into<Arc<Filter>>,
         top_k: usize,
     ) -> Self {
-        let ask = Ask::Lexical {
+        let ask = LegQuery::Lexical {
             words: words.into(),
             matching,
         };
@@ -111,8 +111,8 @@ impl Leg {
     /// Which index the leg searches.
     pub fn kind(&self) -> LegKind {
         match self.ask {
-            Ask::Dense(_) => LegKind::Dense,
-            Ask::Lexical { .. } => LegKind::Lexical,
+            LegQuery::Dense(_) => LegKind::Dense,
+            LegQuery::Lexical { .. } => LegKind::Lexical,
         }
     }
 
@@ -142,8 +142,8 @@ impl fmt::Debug for Leg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Leg");
         match &self.ask {
-            Ask::Dense(vector) => shown.field("dense_width", &vector.len()),
-            Ask::Lexical { words, matching } => shown
+            LegQuery::Dense(vector) => shown.field("dense_width", &vector.len()),
+            LegQuery::Lexical { words, matching } => shown
                 .field("lexical_words", &words.len())
                 .field("matching", matching),
         };
@@ -196,12 +196,12 @@ pub struct LegResult {
     /// The hits, best first, at most the leg's `top_k`.
     pub hits: Vec<Hit>,
     /// How the search ended.
-    pub end: End,
+    pub end: Completeness,
 }
 
 impl LegResult {
     /// Hits and how the search ended.
-    pub fn new(hits: Vec<Hit>, end: End) -> Self {
+    pub fn new(hits: Vec<Hit>, end: Completeness) -> Self {
         Self { hits, end }
     }
 
@@ -209,7 +209,7 @@ impl LegResult {
     pub fn nothing() -> Self {
         Self {
             hits: Vec::new(),
-            end: End::Complete,
+            end: Completeness::Complete,
         }
     }
 }
@@ -217,13 +217,13 @@ impl LegResult {
 /// How a leg ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum End {
+pub enum Completeness {
     /// The answer holds `min(top_k, matching)` hits.
     Complete,
     /// A ceiling ended the search before that; there may be more.
     Capped {
         /// Which ceiling.
-        by: Cap,
+        by: LimitReached,
     },
     /// The store does not say.
     Unknown,
@@ -233,7 +233,7 @@ pub enum End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum Cap {
+pub enum LimitReached {
     /// The rounds of asking again for more.
     Rounds,
     /// The candidates looked at.

@@ -277,7 +277,7 @@ impl CollectionSpec {
     ///
     /// # Errors
     /// [`SpecError::Differs`] with both values.
-    pub fn check_serves(&self, asked: &Self) -> Result<(), SpecError> {
+    pub fn check_compatible(&self, asked: &Self) -> Result<(), SpecError> {
         let differs = |what: &str, existing: String, asked: String| {
             let name = self.name.clone();
             Err(SpecError::Differs {
@@ -337,7 +337,7 @@ impl CollectionSpec {
     }
 
     /// The fields that `asked` declares and this collection lacks.
-    pub fn lacking<'a>(&self, asked: &'a Self) -> Vec<&'a Field> {
+    pub fn missing_fields<'a>(&self, asked: &'a Self) -> Vec<&'a Field> {
         asked
             .fields
             .iter()

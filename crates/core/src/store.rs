@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::adapter::{CollectionAdapter, StoreAdapter};
 use crate::capabilities::{Capabilities, CapabilityError};
-use crate::ceilings::Ceilings;
 use crate::collection::Collection;
 use crate::error::{ErrorKind, Operation, Result, StoreError};
 use crate::library::is_library;
+use crate::limits::Limits;
 use crate::names::CollectionName;
 use crate::spec::{CollectionSpec, SpecError};
 
@@ -19,7 +19,7 @@ use crate::spec::{CollectionSpec, SpecError};
 #[derive(Clone)]
 pub struct Store {
     adapter: Arc<dyn StoreAdapter>,
-    ceilings: Ceilings,
+    limits: Limits,
 }
 
 impl Store {
@@ -32,20 +32,20 @@ impl Store {
     pub fn from_arc(adapter: Arc<dyn StoreAdapter>) -> Self {
         Self {
             adapter,
-            ceilings: Ceilings::default(),
+            limits: Limits::default(),
         }
     }
 
-    /// Sets the ceilings of the handles opened from here on.
+    /// Sets the limits of the handles opened from here on.
     #[must_use]
-    pub fn with_ceilings(mut self, ceilings: Ceilings) -> Self {
-        self.ceilings = ceilings;
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
-    /// The ceilings.
-    pub fn ceilings(&self) -> &Ceilings {
-        &self.ceilings
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// What the store is, as `memory`.
@@ -85,7 +85,7 @@ impl Store {
         let name = &opened.spec().name;
         check_capabilities(opened.capabilities(), operation).map_err(|e| e.on(name))?;
         let lock = self.adapter.write_locks().of(name);
-        Ok(Collection::new(opened, lock, self.ceilings))
+        Ok(Collection::new(opened, lock, self.limits))
     }
 
     /// Creates a collection, or adds the fields that an existing one of an equal spec lacks, and
@@ -111,7 +111,7 @@ impl Store {
         let contract = |e: SpecError| {
             StoreError::new(Operation::Create, ErrorKind::Contract(e.to_string())).on(&spec.name)
         };
-        opened.spec().check_serves(spec).map_err(contract)?;
+        opened.spec().check_compatible(spec).map_err(contract)?;
         Ok(opened)
     }
 

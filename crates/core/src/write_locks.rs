@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use crate::filter::{Filter, NarrowFilter};
+use crate::filter::{Filter, Selector};
 use crate::in_flight::InFlight;
 use crate::metadata::{Scalar, Text};
 use crate::names::CollectionName;
@@ -37,7 +37,7 @@ pub enum LockScope {
 impl LockScope {
     /// What a write by selector changes: units where partition and unit are pinned, else whole
     /// partitions, else the whole collection.
-    pub fn of_selector(spec: &CollectionSpec, selector: &NarrowFilter) -> Self {
+    pub fn of_selector(spec: &CollectionSpec, selector: &Selector) -> Self {
         let filter = selector.filter();
         let Some(partitions) = spec
             .partition_key()

@@ -14,10 +14,10 @@ use proptest::prelude::*;
 use shelfward_core::capabilities::{Capabilities, Counting, Replace};
 use shelfward_core::filter::{FilterLimits, FilterSupport, any_of, key};
 use shelfward_core::{
-    Cap, Ceilings, Collection, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind,
-    Field, FieldKind, Filter, Include, Key, Leg, LegResult, Match, Metadata, MetadataKey,
-    MetadataPatch, Metric, Operation, Page, QueryWord, Record, Result, Store, StoreError,
-    StoredRecord, Text, Value, VectorProblem,
+    Collection, CollectionName, CollectionSpec, Completeness, Count, Cursor, ErrorKind, Field,
+    FieldKind, Filter, Include, Key, Leg, LegResult, LimitReached, Limits, Match, Metadata,
+    MetadataKey, MetadataPatch, Metric, Operation, Page, QueryWord, Record, Result, Store,
+    StoreError, StoredRecord, Text, Value, VectorProblem,
 };
 use support::{Asked, Meddle, Meddling, Nothing};
 
@@ -129,7 +129,7 @@ proptest! {
         let found = now(collection.search(&Leg::dense([1.0, 0.0], filter.clone(), top_k))).unwrap();
         let hits: Vec<_> = found.hits.iter().map(|hit| hit.key.id.to_string()).collect();
         prop_assert_eq!(&hits[..], &matching[..top_k.min(matching.len())]);
-        prop_assert_eq!(found.end, End::Complete);
+        prop_assert_eq!(found.end, Completeness::Complete);
     }
 
     #[test]
@@ -228,10 +228,14 @@ impl Meddle for Kernel {
 }
 
 /// How a search ends of which only the last 5 of 200 records match, and what it asked for.
-fn ends(max_top_k: Option<usize>, ceilings: Ceilings, top_k: usize) -> (usize, End, Vec<usize>) {
+fn ends(
+    max_top_k: Option<usize>,
+    limits: Limits,
+    top_k: usize,
+) -> (usize, Completeness, Vec<usize>) {
     let store = Meddling::new(Kernel { max_top_k });
     let asked = store.asked.clone();
-    let store = Store::new(store).with_ceilings(ceilings);
+    let store = Store::new(store).with_limits(limits);
     let collection = now(store.ensure(&open_spec())).unwrap();
     let records: Vec<_> = (0..200)
         .map(|n| record(n, numbered(n.try_into().unwrap())))
@@ -251,73 +255,79 @@ fn ends(max_top_k: Option<usize>, ceilings: Ceilings, top_k: usize) -> (usize, E
 
 #[test]
 fn asking_again_ends_full_or_says_which_ceiling_ended_it() {
-    let capped = |by| End::Capped { by };
+    let capped = |by| Completeness::Capped { by };
     let of = |candidates: usize, rounds: u32| {
-        let ceilings = Ceilings::builder().refill_candidates(candidates);
-        ceilings.refill_rounds(rounds).build().unwrap()
+        let limits = Limits::builder().refill_candidates(candidates);
+        limits.refill_rounds(rounds).build().unwrap()
     };
     let (few_candidates, once, many) = (of(50, 9), of(10_000, 1), of(10_000, 9));
     let cases = [
         (
             "full",
             None,
-            Ceilings::default(),
+            Limits::default(),
             5,
-            (0, capped(Cap::Rounds), vec![5, 20, 80]),
+            (0, capped(LimitReached::Rounds), vec![5, 20, 80]),
         ),
         (
             "k, 4k, 16k",
             None,
-            Ceilings::default(),
+            Limits::default(),
             20,
-            (5, End::Complete, vec![20, 80, 320]),
+            (5, Completeness::Complete, vec![20, 80, 320]),
         ),
         (
             "to the end",
             None,
             many,
             5,
-            (5, End::Complete, vec![5, 20, 80, 320]),
+            (5, Completeness::Complete, vec![5, 20, 80, 320]),
         ),
-        ("once", None, once, 5, (0, capped(Cap::Rounds), vec![5])),
+        (
+            "once",
+            None,
+            once,
+            5,
+            (0, capped(LimitReached::Rounds), vec![5]),
+        ),
         (
             "candidates",
             None,
             few_candidates,
             5,
-            (0, capped(Cap::Candidates), vec![5, 20, 50]),
+            (0, capped(LimitReached::Candidates), vec![5, 20, 50]),
         ),
         (
             "the store's",
             Some(30),
             many,
             5,
-            (0, capped(Cap::StoreTopK), vec![5, 20, 30]),
+            (0, capped(LimitReached::StoreTopK), vec![5, 20, 30]),
         ),
         (
             "over the store's",
             Some(30),
             many,
             40,
-            (0, capped(Cap::StoreTopK), vec![30]),
+            (0, capped(LimitReached::StoreTopK), vec![30]),
         ),
         (
             "just enough",
             Some(200),
             many,
             5,
-            (5, End::Complete, vec![5, 20, 80, 200]),
+            (5, Completeness::Complete, vec![5, 20, 80, 200]),
         ),
         (
             "never less than asked",
             None,
             few_candidates,
             200,
-            (5, capped(Cap::Candidates), vec![200]),
+            (5, capped(LimitReached::Candidates), vec![200]),
         ),
     ];
-    for (what, max_top_k, ceilings, top_k, expected) in cases {
-        assert_eq!(ends(max_top_k, ceilings, top_k), expected, "{what}");
+    for (what, max_top_k, limits, top_k, expected) in cases {
+        assert_eq!(ends(max_top_k, limits, top_k), expected, "{what}");
     }
 }
 
@@ -327,7 +337,7 @@ fn how_the_store_says_that_it_ended_is_handed_on() {
     impl Meddle for Short {
         fn found(&self, mut found: LegResult, _: &Leg) -> LegResult {
             found.hits.truncate(2);
-            found.end = End::Unknown;
+            found.end = Completeness::Unknown;
             found
         }
     }
@@ -336,9 +346,15 @@ fn how_the_store_says_that_it_ended_is_handed_on() {
         let leg = Leg::dense([1.0, 0.0], Filter::everything(), top_k);
         now(collection.search(&leg)).unwrap()
     };
-    assert_eq!((search(5).hits.len(), search(5).end), (2, End::Unknown));
+    assert_eq!(
+        (search(5).hits.len(), search(5).end),
+        (2, Completeness::Unknown)
+    );
     // Two were asked for, and two there are.
-    assert_eq!((search(2).hits.len(), search(2).end), (2, End::Complete));
+    assert_eq!(
+        (search(2).hits.len(), search(2).end),
+        (2, Completeness::Complete)
+    );
 }
 
 #[test]

@@ -16,8 +16,8 @@ use shelfward_core::capabilities::{Capabilities, Replace};
 use shelfward_core::filter::{FilterLimits, any_of, key};
 use shelfward_core::{
     Collection, CollectionName, CollectionSpec, Count, ErrorKind, Field, FieldKind, FieldRole,
-    Filter, Include, Key, Metadata, MetadataKey, MetadataPatch, Metric, NarrowFilter, Operation,
-    Persistence, Record, Result, Store, StoreError, Text, VectorProblem,
+    Filter, Include, Key, Metadata, MetadataKey, MetadataPatch, Metric, Operation, Persistence,
+    Record, Result, Selector, Store, StoreError, Text, VectorProblem,
 };
 use support::{Asked, Meddle, Meddling, Nothing};
 
@@ -66,7 +66,7 @@ fn with(record: Record, json: &str) -> Record {
     record.with_metadata(metadata)
 }
 
-fn shop(town: &str, shop: &str) -> NarrowFilter {
+fn shop(town: &str, shop: &str) -> Selector {
     let shop = key("town").eq(town).and(key("shop").eq(shop));
     shop.build().unwrap().narrow().unwrap()
 }

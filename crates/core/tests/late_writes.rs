@@ -15,7 +15,7 @@ use shelfward_core::capabilities::{Capabilities, Replace, Writers};
 use shelfward_core::filter::key;
 use shelfward_core::library::{LibraryError, Mode, ScopeChange, SearchRequest};
 use shelfward_core::{
-    ErrorKind, LibraryIndex, NarrowFilter, Operation, Persistence, Record, SourceId, Store,
+    ErrorKind, LibraryIndex, Operation, Persistence, Record, Selector, SourceId, Store,
 };
 use support::{Asked, Meddle, Meddling, ids, library, scope, source, tenant};
 
@@ -24,7 +24,7 @@ struct Late {
     all_processes: bool,
     replace: Replace,
     /// For each scan to come, what lands before it.
-    landing: Mutex<VecDeque<Option<(NarrowFilter, Vec<Record>)>>>,
+    landing: Mutex<VecDeque<Option<(Selector, Vec<Record>)>>>,
     scan: bool,
     declared: bool,
 }
@@ -52,7 +52,7 @@ impl Meddle for Late {
         can
     }
 
-    fn late(&self) -> Option<(NarrowFilter, Vec<Record>)> {
+    fn late(&self) -> Option<(Selector, Vec<Record>)> {
         self.landing.lock().unwrap().pop_front().flatten()
     }
 }
@@ -62,7 +62,7 @@ struct Rig {
     late: std::sync::Arc<Late>,
     asked: std::sync::Arc<Asked>,
     /// The source as it was when a write of it was given up.
-    wide: (NarrowFilter, Vec<Record>),
+    wide: (Selector, Vec<Record>),
 }
 
 /// A library that holds a source, which everybody may read.

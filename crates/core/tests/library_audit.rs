@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::{Arc, Mutex};
 
-use shelfward_core::library::{LibraryIndex, Narrowing, PassageId, Reading, SearchRequest};
+use shelfward_core::library::{LibraryIndex, PassageFilter, PassageId, Reading, SearchRequest};
 use shelfward_core::observer::{DigestKey, Event, Fetched, ShortDigestKey};
 use shelfward_core::{Filter, Key, Metadata, Precondition, Store, StoredRecord, Text};
 use support::{
@@ -67,7 +67,7 @@ async fn what_is_read_by_id_is_told_as_it_was_released() {
     assert_eq!(searched.groups, told.groups, "the same reader");
 
     // What nobody is asked for is told as well: nothing was released.
-    let nothing = Narrowing::new().source_ids([]).into();
+    let nothing = PassageFilter::new().source_ids([]).into();
     index.fetch(&reader, &nothing, &asked).await.unwrap();
     let told = fetched(&events).pop().unwrap();
     assert!(told.answered.is_empty() && told.asked == 5);
@@ -164,7 +164,7 @@ fn what_is_shown_for_logs_names_no_group_and_no_value() {
     let expected = Precondition::new(key, Some(Arc::new(metadata)));
     let json = r#"{"aclGroups":{"$in":["canary"]},"$or":[{"t":"canary"},{"$not":{"t":{"$gt":"canary","$exists":true}}}]}"#;
     let filter = Filter::from_json(json).unwrap();
-    let request = SearchRequest::new("canary").any_of([Narrowing::new().tags(["canary"])]);
+    let request = SearchRequest::new("canary").any_of([PassageFilter::new().tags(["canary"])]);
     let shown = format!(
         "{expected:?} {filter:?} {:?} {:?} {:?}",
         filter.clone().narrow().unwrap(),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use shelfward_core::library::{
-    LibraryError, LibrarySpec, Mode, Ran, Refusal, ScopeChange, SearchRequest,
+    ExecutedMode, LibraryError, LibrarySpec, Mode, Refusal, ScopeChange, SearchRequest,
 };
 use shelfward_core::{
     AccessGroup, Count, EmbedError, ErrorKind, FailedRecord, Field, FieldKind, Filter, Groups,
@@ -316,7 +316,7 @@ async fn the_ceilings_of_a_request_are_typed_and_nobody_is_asked() {
     let none = ask(SearchRequest::new("words").top_k(0)).await.unwrap();
     assert_eq!(
         (none.passages.len(), none.complete, none.ran),
-        (0, true, Ran::Nothing)
+        (0, true, ExecutedMode::Nothing)
     );
     let million = ask(SearchRequest::new("words").top_k(1_000_000))
         .await
@@ -394,7 +394,7 @@ async fn a_query_without_words_answers_nothing_by_word_and_the_dense_leg_in_hybr
         .unwrap();
     assert_eq!(
         (lexical.passages.len(), lexical.ran, embedder.calls()),
-        (0, Ran::Lexical, before)
+        (0, ExecutedMode::Lexical, before)
     );
     let hybrid = index
         .search(&ann, &SearchRequest::new("???"))
@@ -402,7 +402,7 @@ async fn a_query_without_words_answers_nothing_by_word_and_the_dense_leg_in_hybr
         .unwrap();
     assert_eq!(
         (hybrid.passages.len(), hybrid.ran, embedder.calls()),
-        (2, Ran::Dense, before + 1)
+        (2, ExecutedMode::Dense, before + 1)
     );
 }
 

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use serde_json::{Value as Json, json};
 use shelfward_core::library::{
-    FoundPassage, LibraryError, Narrowing, PassageId, PassageIdError, Reading, ScopeChange,
+    FoundPassage, LibraryError, PassageFilter, PassageId, PassageIdError, Reading, ScopeChange,
     SearchRequest,
 };
 use shelfward_core::{ErrorKind, Filter, LibraryIndex, Metadata, Scope, Store, StoredRecord};
@@ -24,8 +24,8 @@ fn any() -> Reading {
     Reading::new()
 }
 
-fn narrow() -> Narrowing {
-    Narrowing::new()
+fn narrow() -> PassageFilter {
+    PassageFilter::new()
 }
 
 /// The ids and texts of what is read, in the order asked for.
@@ -153,7 +153,10 @@ async fn the_narrowing_counts() {
     let reader = scope("a", &["g"]);
     let ids = ["tagged#0", "filed#0"];
     let (tagged, filed) = (shown("tagged#0", "t"), shown("filed#0", "f"));
-    let either = [Narrowing::new().tags(["x"]), Narrowing::new().folder("f")];
+    let either = [
+        PassageFilter::new().tags(["x"]),
+        PassageFilter::new().folder("f"),
+    ];
     let cases = [
         (any(), [tagged.clone(), filed.clone()]),
         (narrow().tags(["x"]).into(), [tagged.clone(), None]),

@@ -1,4 +1,4 @@
-//! The ceilings of a library: exactly at each it passes, one over it is refused with the number
+//! The limits of a library: exactly at each it passes, one over it is refused with the number
 //! named, before anybody is asked and with nothing lost.
 #![expect(
     clippy::unwrap_used,
@@ -10,11 +10,11 @@ mod support;
 
 use shelfward_core::filter::{FilterLimits, FilterProblem, any_of, key};
 use shelfward_core::library::{
-    IndexSource, LibraryError, LibrarySpec, Mode, Narrowing, Passage, PassageId, Reading, Refusal,
-    ScopeChange, SearchRequest,
+    IndexSource, LibraryError, LibrarySpec, Mode, Passage, PassageFilter, PassageId, Reading,
+    Refusal, ScopeChange, SearchRequest,
 };
 use shelfward_core::{
-    Ceilings, Count, ErrorKind, Filter, Groups, GroupsError, LibraryIndex, Metadata, NameProblem,
+    Count, ErrorKind, Filter, Groups, GroupsError, LibraryIndex, Limits, Metadata, NameProblem,
     Scope, SourceId, SourceKind, Store,
 };
 use std::sync::Arc;
@@ -30,10 +30,10 @@ struct Watched {
 }
 
 impl Watched {
-    async fn new(ceilings: Ceilings) -> Self {
+    async fn new(limits: Limits) -> Self {
         let store = Meddling::new(Nothing);
         let asked = store.asked.clone();
-        let store = Store::new(store).with_ceilings(ceilings);
+        let store = Store::new(store).with_limits(limits);
         let embedder = Arc::new(TestEmbedder::default());
         let spec = LibrarySpec::new(name()).with_open_fields(true);
         let index = LibraryIndex::ensure(&store, spec, embedder.clone())
@@ -88,7 +88,7 @@ fn of_nodes(nodes: i64) -> Filter {
 
 #[tokio::test]
 async fn a_filter_of_ten_thousand_nodes_is_refused_in_every_mode() {
-    let library = Watched::new(Ceilings::default()).await;
+    let library = Watched::new(Limits::default()).await;
     for mode in [Mode::Dense, Mode::Lexical, Mode::Hybrid] {
         let ask = |nodes| {
             SearchRequest::new("words")
@@ -118,7 +118,7 @@ async fn a_filter_of_ten_thousand_nodes_is_refused_in_every_mode() {
 
 #[tokio::test]
 async fn values_are_counted_with_those_of_the_scope() {
-    let library = Watched::new(Ceilings::default()).await;
+    let library = Watched::new(Limits::default()).await;
     let ids = |n: usize| (0..n).map(|n| id(&n.to_string()));
     let ask = |n| SearchRequest::new("words").source_ids(ids(n));
     // One tenant, one group, one status.
@@ -134,14 +134,14 @@ async fn values_are_counted_with_those_of_the_scope() {
     // Branches do not repeat the scope, so a reader of 9,000 groups can still have many.
     let groups: Vec<String> = (0..9_000).map(|n| format!("team:{n}")).collect();
     let reader = Scope::of("a", &groups).unwrap();
-    let branches = (0..300).map(|n| Narrowing::new().folder(n.to_string()).kinds(["k"]));
+    let branches = (0..300).map(|n| PassageFilter::new().folder(n.to_string()).kinds(["k"]));
     let request = SearchRequest::new("words").any_of(branches);
     library.index.search(&reader, &request).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_filter_may_be_as_deep_as_the_scope_leaves_room_for() {
-    let library = Watched::new(Ceilings::default()).await;
+    let library = Watched::new(Limits::default()).await;
     let deep = |levels| {
         let nots = (1..levels).fold(key("n").eq(1), |f, _| shelfward_core::filter::not(f));
         SearchRequest::new("words").filter(nots.build().unwrap())
@@ -153,7 +153,7 @@ async fn a_filter_may_be_as_deep_as_the_scope_leaves_room_for() {
 
 #[tokio::test]
 async fn query_texts_words_and_numbers_of_hits_pass_at_their_ceilings() {
-    let library = Watched::new(Ceilings::default()).await;
+    let library = Watched::new(Limits::default()).await;
     library.passes(SearchRequest::new("é".repeat(8_192))).await;
     library.passes(SearchRequest::new("x").top_k(1_000)).await;
     let over = library.refused(SearchRequest::new("x").top_k(1_001)).await;
@@ -193,7 +193,7 @@ async fn query_texts_words_and_numbers_of_hits_pass_at_their_ceilings() {
 
 #[tokio::test]
 async fn ceilings_are_settable_and_those_of_the_handle_hold() {
-    let small = Ceilings::builder()
+    let small = Limits::builder()
         .request_top_k(10)
         .query_chars(10)
         .query_words(2)
@@ -263,7 +263,7 @@ async fn ceilings_are_settable_and_those_of_the_handle_hold() {
 
 #[tokio::test]
 async fn a_source_of_one_passage_too_many_is_refused_and_the_old_one_stays() {
-    let library = Watched::new(Ceilings::default()).await;
+    let library = Watched::new(Limits::default()).await;
     let org = library.index.tenant(tenant("a"));
     org.index_source(source("s", &["g"], &["old"]))
         .await

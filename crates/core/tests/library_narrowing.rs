@@ -3,7 +3,7 @@
 
 mod support;
 
-use shelfward_core::library::{LibraryIndex, Mode, Narrowing, Reading, SearchRequest};
+use shelfward_core::library::{LibraryIndex, Mode, PassageFilter, Reading, SearchRequest};
 use shelfward_core::{Filter, Store};
 use support::{
     Meddling, Nothing, TestEmbedder, id, ids, library, library_with, memory, scope, source, tenant,
@@ -40,7 +40,7 @@ async fn found(index: &LibraryIndex, request: &SearchRequest) -> Vec<String> {
 async fn a_branch_stays_within_the_bound_of_its_search() {
     let index = shelf(&memory()).await;
     let bound = || one().source_ids([id("allowed")]);
-    let narrow = Narrowing::new;
+    let narrow = PassageFilter::new;
     let cases = [
         (vec![narrow().source_ids([id("other")])], vec![]),
         (vec![narrow().folder("other")], vec![]),
@@ -69,14 +69,14 @@ async fn a_branch_stays_within_the_bound_of_its_search() {
 async fn a_branch_with_defaults_takes_their_place_by_name_alone() {
     let index = shelf(&memory()).await;
     let bound = one().source_ids([id("allowed")]);
-    let lifts = [Narrowing::new().source_ids([id("other")])];
+    let lifts = [PassageFilter::new().source_ids([id("other")])];
     let request = bound.clone().any_of_with_defaults(lifts);
     assert_eq!(found(&index, &request).await, ["other#0"]);
     let json = serde_json::to_string(&request).unwrap();
     assert!(json.contains("anyOfWithDefaults"), "{json}");
     let read: SearchRequest = serde_json::from_str(&json).unwrap();
     assert_eq!(read, request);
-    let filled = bound.any_of_with_defaults([Narrowing::new().kinds(["document"])]);
+    let filled = bound.any_of_with_defaults([PassageFilter::new().kinds(["document"])]);
     assert_eq!(found(&index, &filled).await, ["allowed#0"]);
     let both = r#"{"text":"one","anyOf":[],"anyOfWithDefaults":[]}"#;
     let refused = serde_json::from_str::<SearchRequest>(both).unwrap_err();
@@ -95,7 +95,7 @@ async fn what_is_given_and_empty_finds_nothing_and_asks_nobody() {
     let (_, embedder) = library_with(&store, TestEmbedder::default()).await;
     asked.take_calls();
     let none = Vec::<String>::new;
-    let narrow = Narrowing::new;
+    let narrow = PassageFilter::new;
     let empty = [
         narrow().kinds(none()),
         narrow().tags(none()),

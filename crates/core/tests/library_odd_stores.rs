@@ -10,8 +10,8 @@ use shelfward_core::filter::{FilterSupport, all_of, key};
 use shelfward_core::library::{LibrarySpec, Mode, SearchRequest};
 use shelfward_core::observer::{Event, Searched};
 use shelfward_core::{
-    Ask, Cap, End, Field, FieldKind, Filter, Hit, Leg, LegResult, LibraryIndex, Metadata,
-    MetadataKey, Store,
+    Completeness, Field, FieldKind, Filter, Hit, Leg, LegQuery, LegResult, LibraryIndex,
+    LimitReached, Metadata, MetadataKey, Store,
 };
 use support::{
     Events, Meddle, Meddling, TestEmbedder, ids, library, library_with, memory, name, scope,
@@ -91,9 +91,11 @@ async fn a_store_that_drops_a_condition_answers_in_full_or_says_that_it_does_not
         )
     };
     // 5, 20 and 80 candidates: the third time holds them all.
-    assert_eq!(search(5).await, (5, true, 3, End::Complete, 60));
+    assert_eq!(search(5).await, (5, true, 3, Completeness::Complete, 60));
     // 2, 8 and 32: none of them is among those, and the answer says that there may be more.
-    let capped = End::Capped { by: Cap::Rounds };
+    let capped = Completeness::Capped {
+        by: LimitReached::Rounds,
+    };
     assert_eq!(search(2).await, (0, false, 3, capped, 32));
     // Ranks and scores are of what was answered: the hidden take none.
     let request = SearchRequest::new("near").tags(["x"]).top_k(5);
@@ -194,7 +196,7 @@ async fn a_store_that_does_not_say_how_it_ended_makes_a_short_answer_incomplete(
     struct Vague;
     impl Meddle for Vague {
         fn found(&self, mut found: LegResult, _: &Leg) -> LegResult {
-            found.end = End::Unknown;
+            found.end = Completeness::Unknown;
             found
         }
     }
@@ -302,7 +304,7 @@ async fn a_lexical_score_by_a_rule_of_the_stores_own_is_not_answered() {
             can
         }
         fn found(&self, mut found: LegResult, leg: &Leg) -> LegResult {
-            if matches!(leg.ask, Ask::Lexical { .. }) {
+            if matches!(leg.ask, LegQuery::Lexical { .. }) {
                 found.hits.iter_mut().for_each(|hit| hit.score += 1_234.5);
             }
             found

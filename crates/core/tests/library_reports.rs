@@ -12,7 +12,7 @@ use std::sync::Arc;
 use shelfward_core::capabilities::Capabilities;
 use shelfward_core::filter::{FilterSupport, key};
 use shelfward_core::library::{
-    Affected, LibraryError, LibrarySpec, Mode, Ran, ScopeChange, SearchRequest,
+    Affected, ExecutedMode, LibraryError, LibrarySpec, Mode, ScopeChange, SearchRequest,
 };
 use shelfward_core::observer::Event;
 use shelfward_core::{
@@ -457,9 +457,9 @@ async fn blank_queries_ask_nobody_and_queries_without_words_only_the_dense_leg()
         let answer = index.search(&reader, &request).await.unwrap();
         (answer.passages.len(), answer.ran, answer.complete)
     };
-    assert_eq!(ask(Mode::Lexical).await, (0, Ran::Lexical, true));
+    assert_eq!(ask(Mode::Lexical).await, (0, ExecutedMode::Lexical, true));
     assert_eq!(called(), (0, vec![]));
-    assert_eq!(ask(Mode::Hybrid).await, (2, Ran::Dense, true));
+    assert_eq!(ask(Mode::Hybrid).await, (2, ExecutedMode::Dense, true));
     assert_eq!(called(), (1, vec!["search"]));
-    assert_eq!(ask(Mode::Dense).await, (2, Ran::Dense, true));
+    assert_eq!(ask(Mode::Dense).await, (2, ExecutedMode::Dense, true));
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use shelfward_core::capabilities::{Capabilities, Counting, Replace};
 use shelfward_core::filter::key;
-use shelfward_core::library::{LibraryError, Mode, Narrowing, Ran, SearchRequest};
+use shelfward_core::library::{ExecutedMode, LibraryError, Mode, PassageFilter, SearchRequest};
 use shelfward_core::observer::Event;
 use shelfward_core::{
     Count, ErrorKind, Key, Leg, LegResult, LibraryIndex, Match, Metadata, Record, Store, Text,
@@ -29,7 +29,7 @@ async fn a_request_read_back_from_json_has_lost_no_condition() {
         .folder_ids(["f", "g"])
         .tags(["x"])
         .source_ids([id("s1")])
-        .any_of([Narrowing::new().kinds(["mail"]), Narrowing::new()])
+        .any_of([PassageFilter::new().kinds(["mail"]), PassageFilter::new()])
         .filter(key("year").gte(2020).build().unwrap());
     let json = serde_json::to_string(&request).unwrap();
     assert_eq!(
@@ -281,7 +281,7 @@ async fn a_dense_only_store_answers_hybrid_densely_and_refuses_lexical() {
         ask(Mode::Hybrid).await.unwrap(),
     );
     assert_eq!(dense, hybrid);
-    assert_eq!(hybrid.ran, Ran::Dense);
+    assert_eq!(hybrid.ran, ExecutedMode::Dense);
     let before = embedder.calls();
     match ask(Mode::Lexical).await.unwrap_err() {
         LibraryError::Store(e) => assert!(matches!(e.kind(), ErrorKind::Unsupported(_))),

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use shelfward_core::capabilities::{Capabilities, Lexical, Replace, Words};
 use shelfward_core::filter::{FilterSupport, key};
-use shelfward_core::library::{LibraryError, Mode, Ran, ScopeChange, SearchRequest};
+use shelfward_core::library::{ExecutedMode, LibraryError, Mode, ScopeChange, SearchRequest};
 use shelfward_core::observer::{DigestKey, Event, Searched};
 use shelfward_core::{
-    Ceilings, CollectionName, CollectionSpec, Count, End, ErrorKind, Field, FieldKind, FieldRole,
-    Filter, Hit, Include, Key, Leg, LegResult, LibraryIndex, Match, Metadata, MetadataKey,
+    CollectionName, CollectionSpec, Completeness, Count, ErrorKind, Field, FieldKind, FieldRole,
+    Filter, Hit, Include, Key, Leg, LegResult, LibraryIndex, Limits, Match, Metadata, MetadataKey,
     MetadataPatch, Metric, Operation, Persistence, Record, Store, StoreError, Text, query_words,
 };
 use support::{
@@ -29,8 +29,8 @@ impl Meddle for IgnoresFilters {
         // A lexical leg needs its partition; another tenant's hits come with the dense one.
         let tenant = leg.filter.pinned("tenantId")?.pop()?;
         Some(match leg.ask {
-            shelfward_core::Ask::Dense(_) => Filter::everything(),
-            shelfward_core::Ask::Lexical { .. } => key("tenantId").eq(tenant).build().unwrap(),
+            shelfward_core::LegQuery::Dense(_) => Filter::everything(),
+            shelfward_core::LegQuery::Lexical { .. } => key("tenantId").eq(tenant).build().unwrap(),
         })
     }
 }
@@ -113,7 +113,7 @@ async fn rule_1_ranks_are_counted_after_the_check_and_fused_here() {
         .unwrap();
     assert_eq!(
         (ids(&answer), answer.ran),
-        (vec!["seen#0", "seen#1"], Ran::Hybrid)
+        (vec!["seen#0", "seen#1"], ExecutedMode::Hybrid)
     );
     let first = &answer.passages[0];
     assert_eq!(first.legs.lexical.unwrap().rank, 1);
@@ -295,7 +295,7 @@ impl Meddle for Hashed {
     }
 
     fn found(&self, mut found: LegResult, leg: &Leg) -> LegResult {
-        if matches!(leg.ask, shelfward_core::Ask::Lexical { .. }) {
+        if matches!(leg.ask, shelfward_core::LegQuery::Lexical { .. }) {
             let metadata = found.hits[0].metadata.clone();
             let odd = Key::new(Text::new("odd").unwrap());
             found.hits.insert(
@@ -464,7 +464,7 @@ async fn rule_9_every_passage_carries_its_revision_and_count_and_nobody_reads_th
 async fn rule_10_asking_again_ends_at_its_ceilings_and_says_so() {
     let collection = {
         let store = Store::new(Meddling::new(Kernel));
-        let store = store.with_ceilings(Ceilings::builder().refill_rounds(2).build().unwrap());
+        let store = store.with_limits(Limits::builder().refill_rounds(2).build().unwrap());
         store.ensure(&plain_spec()).await.unwrap()
     };
     collection
@@ -481,7 +481,11 @@ async fn rule_10_asking_again_ends_at_its_ceilings_and_says_so() {
         .await
         .unwrap();
     assert!(found.hits.is_empty());
-    assert!(matches!(found.end, End::Capped { .. }), "{:?}", found.end);
+    assert!(
+        matches!(found.end, Completeness::Capped { .. }),
+        "{:?}",
+        found.end
+    );
 }
 
 #[tokio::test]

@@ -13,9 +13,9 @@ use hybrid_support::Index;
 use hybrid_support::core::{
     Events, Meddle, Meddling, TestEmbedder, library_with, memory, scope, source, tenant,
 };
-use shelfward_core::library::{LibraryError, Narrowing, Ran, SearchRequest};
+use shelfward_core::library::{ExecutedMode, LibraryError, PassageFilter, SearchRequest};
 use shelfward_core::observer::{DigestKey, Event, Searched};
-use shelfward_core::{Ceilings, LegKind, LibraryIndex, Match, Metadata, Store, StoredRecord};
+use shelfward_core::{LegKind, LibraryIndex, Limits, Match, Metadata, Store, StoredRecord};
 use shelfward_lexical::hybrid::{HybridError, HybridSettings, LibraryHybridSearcher};
 use shelfward_lexical::{LexicalIndex, SearchOptions};
 use shelfward_text::WordRule;
@@ -86,10 +86,10 @@ async fn one_event_names_exactly_what_was_answered() {
     let reader = scope("a", &["g"]);
     let searcher = shelf.searcher(SearchOptions::default());
     for (top_k, narrowing) in [
-        (2, Narrowing::new()),
-        (100, Narrowing::new()),
-        (0, Narrowing::new()),
-        (5, Narrowing::new().tags(["none"])),
+        (2, PassageFilter::new()),
+        (100, PassageFilter::new()),
+        (0, PassageFilter::new()),
+        (5, PassageFilter::new().tags(["none"])),
     ] {
         let request = SearchRequest::new("39").any_of([narrowing]);
         let answer = searcher.search(&reader, &request, top_k).await.unwrap();
@@ -228,22 +228,22 @@ async fn an_answer_says_what_ran_and_whether_it_is_all() {
         let answer = searcher.search(&reader, &request, top_k).await.unwrap();
         (answer.ran, answer.passages.len(), answer.complete)
     };
-    assert_eq!(ask("one", 5).await, (Ran::Hybrid, 2, true));
-    assert_eq!(ask("one", 1).await, (Ran::Hybrid, 1, true));
-    assert_eq!(ask("???", 5).await, (Ran::Dense, 2, true));
-    assert_eq!(ask("one", 0).await, (Ran::Nothing, 0, true));
+    assert_eq!(ask("one", 5).await, (ExecutedMode::Hybrid, 2, true));
+    assert_eq!(ask("one", 1).await, (ExecutedMode::Hybrid, 1, true));
+    assert_eq!(ask("???", 5).await, (ExecutedMode::Dense, 2, true));
+    assert_eq!(ask("one", 0).await, (ExecutedMode::Nothing, 0, true));
 
     // Past what is looked at, nobody knows.
     for n in 0..10_001 {
         shelf.index(&format!("gone-{n}#0"), "one");
     }
-    assert_eq!(ask("one", 5).await, (Ran::Hybrid, 2, false));
+    assert_eq!(ask("one", 5).await, (ExecutedMode::Hybrid, 2, false));
 }
 
 #[tokio::test]
 async fn legs_are_as_deep_as_the_ceilings_of_the_store_allow() {
-    let ceilings = Ceilings::builder().request_top_k(9).fetch_ids(1).build();
-    let shelf = Shelf::over(&memory().with_ceilings(ceilings.unwrap())).await;
+    let limits = Limits::builder().request_top_k(9).fetch_ids(1).build();
+    let shelf = Shelf::over(&memory().with_limits(limits.unwrap())).await;
     shelf
         .file("s", &["g"], &["one", "one two", "one three"])
         .await;

@@ -48,8 +48,8 @@ async fn a_blank_query_is_refused_and_nobody_is_asked() {
 #[tokio::test]
 async fn a_long_query_is_refused_and_nobody_is_asked() {
     let mut docs = three().await;
-    let ceilings = docs.store.ceilings().to_builder().query_chars(5).build();
-    docs.store = docs.store.with_ceilings(ceilings.unwrap());
+    let limits = docs.store.limits().to_builder().query_chars(5).build();
+    docs.store = docs.store.with_limits(limits.unwrap());
     let searcher = docs.searcher().await;
     docs.asked.take_calls();
     let refused = searcher.search("apples", 3, None).await.unwrap_err();

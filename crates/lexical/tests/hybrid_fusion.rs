@@ -5,7 +5,7 @@ mod hybrid_support;
 
 use hybrid_support::{Docs, QUERY, apples, ids, record};
 use shelfward_core::fusion::FusionWeights;
-use shelfward_lexical::hybrid::{Fusion, HybridHit, HybridSettings, LegPlace};
+use shelfward_lexical::hybrid::{Fusion, HybridHit, HybridSettings, LegRank};
 
 /// Documents of the dense leg, best first, and of the BM25 leg, best first.
 async fn legs(dense: &[&str], sparse: &[&str]) -> Docs {
@@ -24,7 +24,7 @@ async fn search(docs: &Docs, settings: HybridSettings, top_k: usize) -> Vec<Hybr
     searcher.search(QUERY, top_k, None).await.unwrap()
 }
 
-fn rank(place: Option<LegPlace>) -> Option<u32> {
+fn rank(place: Option<LegRank>) -> Option<u32> {
     place.and_then(|place| place.rank)
 }
 
@@ -82,7 +82,7 @@ async fn a_weighted_sum_is_of_the_legs_own_scores() {
     let settings = HybridSettings::default().fusion(Fusion::WeightedSum);
     let hits = search(&docs, settings, 10).await;
     assert_eq!(hits.len(), 5);
-    let scores = |of: fn(&HybridHit) -> Option<LegPlace>| {
+    let scores = |of: fn(&HybridHit) -> Option<LegRank>| {
         let scores: Vec<f64> = hits.iter().filter_map(of).map(|p| p.score).collect();
         let (min, max) = scores.iter().fold((0.0_f64, 1.0_f64), |(min, max), s| {
             (min.min(*s), max.max(*s))

@@ -10,7 +10,7 @@ use hybrid_support::core::{
 };
 use hybrid_support::{Index, QUERY, apples};
 use shelfward_core::library::{
-    IndexSource, LibraryError, Narrowing, Refusal, ScopeChange, SearchRequest,
+    IndexSource, LibraryError, PassageFilter, Refusal, ScopeChange, SearchRequest,
 };
 use shelfward_core::{EmbedError, LibraryIndex, Scope, Store};
 use shelfward_lexical::LexicalIndex;
@@ -216,7 +216,10 @@ async fn narrowing_reaches_both_legs() {
         (apple().source_ids([]), vec![]),
         (apple().kinds(["session"]), vec![]),
         (
-            apple().any_of([Narrowing::new().tags(["y"]), Narrowing::new().folder("f")]),
+            apple().any_of([
+                PassageFilter::new().tags(["y"]),
+                PassageFilter::new().folder("f"),
+            ]),
             vec!["filed#0", "tagged#0"],
         ),
         (apple(), vec!["filed#0", "plain#0", "tagged#0"]),

@@ -3,8 +3,8 @@
 use roaring::RoaringBitmap;
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    Ask, Cursor, End, ErrorKind, Filter, Hit, Include, Key, Leg, LegResult, Match, Metadata, Page,
-    QueryWord, Scalar, StoredRecord, Text,
+    Completeness, Cursor, ErrorKind, Filter, Hit, Include, Key, Leg, LegQuery, LegResult, Match,
+    Metadata, Page, QueryWord, Scalar, StoredRecord, Text,
 };
 use shelfward_dense::{CancelFlag, Candidates};
 use shelfward_lexical::TooManyExpansions;
@@ -55,8 +55,8 @@ impl MemTable {
         cancel: CancelFlag<'_>,
     ) -> Result<LegResult, ErrorKind> {
         let best = match &leg.ask {
-            Ask::Dense(query) => self.nearest(query, among, leg.top_k, cancel),
-            Ask::Lexical { words, matching } => {
+            LegQuery::Dense(query) => self.nearest(query, among, leg.top_k, cancel),
+            LegQuery::Lexical { words, matching } => {
                 self.best(&leg.filter, words, *matching, among, leg.top_k)?
             }
         };
@@ -70,7 +70,10 @@ impl MemTable {
             let (text, metadata) = (row.text.clone(), row.metadata.clone());
             Some(Hit::new(row.key.clone(), score, text, metadata))
         };
-        LegResult::new(scored.into_iter().filter_map(hit).collect(), End::Complete)
+        LegResult::new(
+            scored.into_iter().filter_map(hit).collect(),
+            Completeness::Complete,
+        )
     }
 
     /// The rows that a filter matches; `None` where it matches every row.
@@ -132,7 +135,7 @@ impl MemTable {
             .collect()
     }
 
-    /// A page of a scan in the order of the keys; its cursor is that of [`Cursor::behind`]. One that was
+    /// A page of a scan in the order of the keys; its cursor is that of [`Cursor::after`]. One that was
     /// cancelled is not to be answered.
     pub fn scan(
         &self,
@@ -147,7 +150,7 @@ impl MemTable {
         let more = found.len() > limit;
         found.truncate(limit);
         let last = found.last().filter(|_| more);
-        let next = last.and_then(|row_id| Some(Cursor::behind(self.key(*row_id)?)));
+        let next = last.and_then(|row_id| Some(Cursor::after(self.key(*row_id)?)));
         let stored = found.into_iter();
         let stored = stored.filter_map(|row_id| self.stored(row_id, include));
         Page::new(stored.collect(), next)

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use shelfward_core::{
-    CollectionSpec, Count, ErrorKind, Key, Metadata, MetadataPatch, NarrowFilter, Precondition,
-    Record, Replaced, VectorProblem,
+    CollectionSpec, Count, ErrorKind, Key, Metadata, MetadataPatch, Precondition, Record, Replaced,
+    Selector, VectorProblem,
 };
 use shelfward_dense::CancelFlag;
 
@@ -103,7 +103,7 @@ impl MemTable {
     /// A write that removes what a selector matches, and how many rows that is.
     pub fn plan_delete_matching(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         cancel: CancelFlag<'_>,
     ) -> (WriteBatch, Count) {
         removing(self.keys_matching(selector, cancel))
@@ -116,7 +116,7 @@ impl MemTable {
     /// Those of [`check_records`](Self::check_records).
     pub fn plan_replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: Vec<Record>,
         precondition: Option<&Precondition>,
         checked: &Arc<CollectionSpec>,
@@ -135,7 +135,7 @@ impl MemTable {
     }
 
     /// Whether a record, looked for within the selector, is as the precondition says.
-    fn meets(&self, precondition: &Precondition, selector: &NarrowFilter) -> bool {
+    fn meets(&self, precondition: &Precondition, selector: &Selector) -> bool {
         let row = (self.row_id(&precondition.key)).and_then(|row_id| self.row(row_id));
         let metadata = row.map(|row| &*row.metadata);
         precondition.is_met_by(metadata.filter(|metadata| selector.filter().matches(metadata)))
@@ -147,7 +147,7 @@ impl MemTable {
     /// [`ErrorKind::Metadata`] for a value that a field does not hold.
     pub fn plan_update(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         patch: &MetadataPatch,
         cancel: CancelFlag<'_>,
     ) -> Result<(WriteBatch, Count), ErrorKind> {
@@ -177,8 +177,8 @@ impl MemTable {
         asked: &CollectionSpec,
     ) -> Result<Option<Arc<CollectionSpec>>, ErrorKind> {
         let spec = self.spec();
-        spec.check_serves(asked)?;
-        let lacking: Vec<_> = spec.lacking(asked).into_iter().cloned().collect();
+        spec.check_compatible(asked)?;
+        let lacking: Vec<_> = spec.missing_fields(asked).into_iter().cloned().collect();
         if lacking.is_empty() {
             return Ok(None);
         }
@@ -190,7 +190,7 @@ impl MemTable {
         Ok(Some(Arc::new(spec)))
     }
 
-    fn keys_matching(&self, selector: &NarrowFilter, cancel: CancelFlag<'_>) -> Vec<Key> {
+    fn keys_matching(&self, selector: &Selector, cancel: CancelFlag<'_>) -> Vec<Key> {
         let matching = self.matching(selector.filter(), cancel);
         let rows = matching.iter().filter_map(|row_id| self.row(row_id));
         rows.map(|row| row.key.clone()).collect()

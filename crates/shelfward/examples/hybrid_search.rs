@@ -10,7 +10,7 @@ use std::error::Error;
 use std::sync::{Arc, RwLock};
 
 use shelfward::lexical::hybrid::{
-    HybridHit, HybridPassage, HybridSearcher, LegPlace, LibraryHybridSearcher, SharedIndex,
+    HybridHit, HybridPassage, HybridSearcher, LegRank, LibraryHybridSearcher, SharedIndex,
 };
 use shelfward::lexical::{Bm25Index, Bm25Tokenizer, Stemmer};
 use shelfward::library::{IndexSource, LibrarySpec, Passage, SearchRequest};
@@ -167,8 +167,8 @@ pub(crate) async fn over_a_library(groups: &[&str]) -> Result<Vec<HybridPassage>
     Ok(searcher.search(&reader, &request, 3).await?.passages)
 }
 
-fn line(id: &str, score: f64, dense: Option<LegPlace>, sparse: Option<LegPlace>) -> String {
-    let rank = |place: Option<LegPlace>| {
+fn line(id: &str, score: f64, dense: Option<LegRank>, sparse: Option<LegRank>) -> String {
+    let rank = |place: Option<LegRank>| {
         let rank = place.and_then(|place| place.rank);
         rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string())
     };

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use shelfward::filter::key as field;
 use shelfward::{
     Collection, CollectionName, CollectionSpec, Field, FieldKind, Filter, Key, Leg, Match,
-    Metadata, MetadataKey, MetadataPatch, Metric, NarrowFilter, Record, Scalar, Text, Value,
-    connect, query_words,
+    Metadata, MetadataKey, MetadataPatch, Metric, Record, Scalar, Selector, Text, Value, connect,
+    query_words,
 };
 
 /// More than a store changes in place.
@@ -41,7 +41,7 @@ fn records(kind: &str, version: i64) -> Vec<Record> {
     (0..count).map(|n| record(kind, n, version)).collect()
 }
 
-fn of_kind(kind: &str) -> NarrowFilter {
+fn of_kind(kind: &str) -> Selector {
     field("kind").eq(kind).build().unwrap().narrow().unwrap()
 }
 

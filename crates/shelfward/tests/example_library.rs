@@ -10,7 +10,7 @@
 #[path = "../examples/library/story/mod.rs"]
 mod story;
 
-use shelfward::library::Ran;
+use shelfward::library::ExecutedMode;
 use story::{Seen, Step};
 
 /// The story on a store, told twice: the second time the library is there already.
@@ -156,7 +156,7 @@ fn shows_what_it_is_to_show(steps: &[Step]) {
 fn never_beyond_the_scope(steps: &[Step]) {
     let readers = story::readers::readers().unwrap();
     for seen in steps.iter().flat_map(|step| &step.seen) {
-        assert!(seen.answer.complete && seen.answer.ran != Ran::Nothing);
+        assert!(seen.answer.complete && seen.answer.ran != ExecutedMode::Nothing);
         let reader = readers
             .iter()
             .find(|reader| reader.name == seen.reader)

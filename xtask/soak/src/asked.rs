@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use shelfward::filter::key;
-use shelfward::library::{Mode, Narrowing, SearchRequest};
+use shelfward::library::{Mode, PassageFilter, SearchRequest};
 use shelfward::{Match, Scope};
 
 use crate::Failure;
@@ -103,8 +103,8 @@ impl Asked {
             .prefix(self.prefix)
             .top_k(self.top_k);
         if self.is_either() {
-            let tagged = Narrowing::new().tags(names('t', self.tags));
-            let in_folder = Narrowing::new().folder(folder_name(self.folder));
+            let tagged = PassageFilter::new().tags(names('t', self.tags));
+            let in_folder = PassageFilter::new().folder(folder_name(self.folder));
             request = request.any_of([in_folder, tagged]);
         } else {
             if self.folder != 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use shelfward::library::{FoundPassage, LegPlace, Mode, Ran, SearchAnswer};
+use shelfward::library::{ExecutedMode, FoundPassage, LegRank, Mode, SearchAnswer};
 
 use crate::asked::Asked;
 use crate::finding::{Findings, Kind};
@@ -212,20 +212,20 @@ fn ranking_problem(asked: &Asked, answer: &SearchAnswer) -> Option<String> {
         }
         let legs = [passage.legs.dense, passage.legs.lexical];
         for (leg, found) in legs.iter().enumerate() {
-            let Some(LegPlace { rank, .. }) = found else {
+            let Some(LegRank { rank, .. }) = found else {
                 continue;
             };
             if *rank == 0 || !ranks.insert((leg, *rank)) {
                 return Some(format!("two passages have the rank {rank} of leg {leg}"));
             }
-            if answer.ran != Ran::Hybrid && *rank != place {
+            if answer.ran != ExecutedMode::Hybrid && *rank != place {
                 return Some(format!("{id} is at place {place} with the rank {rank}"));
             }
         }
         let ran = match answer.ran {
-            Ran::Dense => passage.legs.dense.is_some() && passage.legs.lexical.is_none(),
-            Ran::Lexical => passage.legs.lexical.is_some() && passage.legs.dense.is_none(),
-            Ran::Hybrid => {
+            ExecutedMode::Dense => passage.legs.dense.is_some() && passage.legs.lexical.is_none(),
+            ExecutedMode::Lexical => passage.legs.lexical.is_some() && passage.legs.dense.is_none(),
+            ExecutedMode::Hybrid => {
                 let fused: f64 = legs
                     .iter()
                     .flatten()

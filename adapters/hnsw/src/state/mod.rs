@@ -153,7 +153,7 @@ impl CollectionState {
             }
         }));
         let retired = applied.map_err(|_| {
-            StoreError::new(operation, ErrorKind::Engine).because(FileError::HalfApplied)
+            StoreError::new(operation, ErrorKind::Engine).with_source(FileError::HalfApplied)
         })?;
         drop(gate);
         drop(files);

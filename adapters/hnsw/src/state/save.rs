@@ -85,7 +85,7 @@ impl CollectionState {
             |payload| {
                 let change = LogEntry::from_bytes(payload, contents.rows.spec().word_rule)?;
                 if let Some(spec) = &change.spec
-                    && contents.rows.spec().check_serves(spec).is_err()
+                    && contents.rows.spec().check_compatible(spec).is_err()
                 {
                     return Err(FileError::Corrupt(
                         "a write of the log changes what the collection is",

@@ -33,7 +33,7 @@ struct Running {
 
 fn failed(why: Error) -> StoreError {
     StoreError::new(Operation::Connect, ErrorKind::Unavailable)
-        .because(format!("the server that may be crashed: {}", why.kind()))
+        .with_source(format!("the server that may be crashed: {}", why.kind()))
 }
 
 impl OwnServer {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use shelfward_core::filter::key;
 use shelfward_core::{
     Collection, CollectionName, CollectionSpec, Field, FieldKind, FieldRole, Filter, Key, Leg,
-    Match, Metadata, MetadataKey, MetadataPatch, Metric, NarrowFilter, Record, Store, Text,
+    Match, Metadata, MetadataKey, MetadataPatch, Metric, Record, Selector, Store, Text,
     query_words,
 };
 use shelfward_postgres::PostgresStore;
@@ -234,7 +234,7 @@ pub(crate) fn source(tenant: &str, source: &str, passages: usize, version: usize
         .collect()
 }
 
-pub(crate) fn of_source(tenant: &str, source: &str) -> NarrowFilter {
+pub(crate) fn of_source(tenant: &str, source: &str) -> Selector {
     let filter = key("tenant").eq(tenant).and(key("source").eq(source));
     filter.build().unwrap().narrow().unwrap()
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use shelfward_core::filter::key;
 use shelfward_core::{
     Collection, CollectionName, CollectionSpec, Count, Field, FieldKind, FieldRole, Filter,
-    Include, Key, Leg, LegResult, Match, Metadata, MetadataKey, Metric, NarrowFilter, Record,
-    Store, StoredRecord, Text, query_words,
+    Include, Key, Leg, LegResult, Match, Metadata, MetadataKey, Metric, Record, Selector, Store,
+    StoredRecord, Text, query_words,
 };
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
 
@@ -61,7 +61,7 @@ pub(crate) fn source(tenant: &str, source: &str, passages: usize, version: usize
         .collect()
 }
 
-pub(crate) fn of_source(tenant: &str, source: &str) -> NarrowFilter {
+pub(crate) fn of_source(tenant: &str, source: &str) -> Selector {
     let filter = key("tenant").eq(tenant).and(key("source").eq(source));
     filter.build().unwrap().narrow().unwrap()
 }

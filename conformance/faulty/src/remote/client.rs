@@ -90,7 +90,7 @@ impl Wire {
         } else {
             ErrorKind::Unavailable
         };
-        StoreError::new(operation, kind).because(why)
+        StoreError::new(operation, kind).with_source(why)
     }
 
     async fn connect(&self, operation: Operation) -> Result<Line> {
@@ -110,7 +110,7 @@ impl Wire {
         }
         let denied = StoreError::new(operation, ErrorKind::Denied);
         Err(if self.has(Fault::ShowsTheSecret) {
-            denied.because(format!("{:?} was refused", self.secret))
+            denied.with_source(format!("{:?} was refused", self.secret))
         } else {
             denied
         })

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicU64;
 
 use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
-    Capabilities, Count, Cursor, Filter, Include, Key, Leg, LegResult, MetadataPatch, NarrowFilter,
-    Operation, Page, Precondition, Record, Replaced, Result, StoredRecord, async_trait,
+    Capabilities, Count, Cursor, Filter, Include, Key, Leg, LegResult, MetadataPatch, Operation,
+    Page, Precondition, Record, Replaced, Result, Selector, StoredRecord, async_trait,
 };
 
 use super::client::{TURN, Wire};
@@ -59,7 +59,7 @@ impl RemoteCollection {
     /// A replace takes a turn, and gives it back with its last step.
     async fn swap(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         expected: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -132,14 +132,14 @@ impl Layer for RemoteCollection {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
         self.swap(selector, with, precondition).await
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         let (behind, selector) = (self.behind.clone(), selector.clone());
         let job = async move { behind.delete_matching(&selector).await };
         self.in_turn(Operation::DeleteMatching, None, Count::Unknown, job)
@@ -153,11 +153,7 @@ impl Layer for RemoteCollection {
         .await
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         let (behind, selector, patch) = (self.behind.clone(), selector.clone(), patch.clone());
         let job = async move { behind.update_metadata(&selector, &patch).await };
         self.in_turn(Operation::UpdateMetadata, None, Count::Unknown, job)

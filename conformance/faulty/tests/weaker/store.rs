@@ -8,10 +8,10 @@ use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::capabilities::{Counting, Dense, Full, Lexical, Replace, Scoring, Words};
 use shelfward_core::filter::{FilterSupport, key};
 use shelfward_core::{
-    Ask, Capabilities, CollectionName, CollectionSpec, Count, Cursor, End, ErrorKind, Filter, Hit,
-    Include, Key, Leg, LegResult, MAX_PREFIX_EXPANSIONS, Match, MetadataPatch, Metric,
-    NarrowFilter, Operation, Page, Precondition, QueryWord, Record, Replaced, Result, StoreError,
-    StoredRecord, async_trait, query_words,
+    Capabilities, CollectionName, CollectionSpec, Completeness, Count, Cursor, ErrorKind, Filter,
+    Hit, Include, Key, Leg, LegQuery, LegResult, MAX_PREFIX_EXPANSIONS, Match, MetadataPatch,
+    Metric, Operation, Page, Precondition, QueryWord, Record, Replaced, Result, Selector,
+    StoreError, StoredRecord, async_trait, query_words,
 };
 
 /// One thing that a store does not do, or does less well, and declares so.
@@ -217,7 +217,7 @@ impl WeakCollection {
 
     /// Hits by how often a text says the words.
     async fn by_own_rule(&self, leg: &Leg) -> Result<Option<LegResult>> {
-        let Ask::Lexical { words, matching } = &leg.ask else {
+        let LegQuery::Lexical { words, matching } = &leg.ask else {
             return Ok(None);
         };
         let own = [
@@ -255,12 +255,12 @@ impl WeakCollection {
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score));
         hits.truncate(leg.top_k);
-        Ok(Some(LegResult::new(hits, End::Complete)))
+        Ok(Some(LegResult::new(hits, Completeness::Complete)))
     }
 
     async fn search_leg(&self, leg: &Leg) -> Result<LegResult> {
         self.served(Operation::Search, &leg.filter)?;
-        if let Ask::Lexical { words, .. } = &leg.ask {
+        if let LegQuery::Lexical { words, .. } = &leg.ask {
             let lexical = self.can.lexical;
             let lexical =
                 lexical.ok_or_else(|| self.unsupported(Operation::Search, "lexical search"))?;
@@ -268,7 +268,7 @@ impl WeakCollection {
                 return Err(self.unsupported(Operation::Search, "prefixes"));
             }
         }
-        let lexical = matches!(leg.ask, Ask::Lexical { .. });
+        let lexical = matches!(leg.ask, LegQuery::Lexical { .. });
         if let Some(partition) = self.spec().partition_key()
             && lexical
             && leg.filter.pinned(partition.as_str()).is_none()
@@ -291,7 +291,7 @@ impl WeakCollection {
                 let wide = leg.with_filter(partition.unwrap_or_else(Filter::everything));
                 let mut found = search_one(&*self.inner, &wide).await?;
                 found.hits.retain(|hit| leg.filter.matches(&hit.metadata));
-                Ok(LegResult::new(found.hits, End::Unknown))
+                Ok(LegResult::new(found.hits, Completeness::Unknown))
             }
             Weakness::Approximate if !lexical => {
                 let mut found = search_one(&*self.inner, &leg.with_top_k(leg.top_k + 1)).await?;
@@ -378,7 +378,7 @@ impl CollectionAdapter for WeakCollection {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -390,7 +390,7 @@ impl CollectionAdapter for WeakCollection {
         Ok(replaced.map(|replaced| Replaced::new(self.known(replaced.removed), with.len())))
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         if self.can.delete_matching.is_none() {
             return Err(self.unsupported(Operation::DeleteMatching, "delete by filter"));
         }
@@ -402,11 +402,7 @@ impl CollectionAdapter for WeakCollection {
         Ok(self.known(self.inner.delete_all().await?))
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         if self.can.update_metadata.is_none() {
             return Err(self.unsupported(Operation::UpdateMetadata, "metadata updates"));
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use shelfward_core::filter::key as field;
 use shelfward_core::library::LibraryError;
 use shelfward_core::{
-    Collection, Field, FieldKind, Filter, Include, Key, Leg, MetadataKey, MetadataPatch,
-    NarrowFilter, Record, async_trait,
+    Collection, Field, FieldKind, Filter, Include, Key, Leg, MetadataKey, MetadataPatch, Record,
+    Selector, async_trait,
 };
 use tokio::task::JoinSet;
 
@@ -23,7 +23,7 @@ struct Unit {
     collection: Collection,
     name: String,
     keys: Vec<Key>,
-    selector: NarrowFilter,
+    selector: Selector,
 }
 
 #[derive(Clone, Debug)]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use shelfward_core::fusion::{FusionWeights, reciprocal_rank_fusion};
-use shelfward_core::library::{LibrarySpec, Mode, Ran, ScopeChange, SearchAnswer, SearchRequest};
+use shelfward_core::library::{
+    ExecutedMode, LibrarySpec, Mode, ScopeChange, SearchAnswer, SearchRequest,
+};
 use shelfward_core::{Leg, LegResult, LibraryIndex, Match, Scope, SourceId, TenantId};
 
 use super::documents::{
@@ -156,7 +158,7 @@ fn passages(answer: &SearchAnswer) -> Vec<String> {
     passages.map(|passage| passage.id.clone()).collect()
 }
 
-fn ran(answer: &SearchAnswer, expected: Ran) -> Checked {
+fn ran(answer: &SearchAnswer, expected: ExecutedMode) -> Checked {
     holds(answer.ran == expected, || {
         format!("{:?} ran, and not {expected:?}", answer.ran)
     })
@@ -166,7 +168,7 @@ fn ran(answer: &SearchAnswer, expected: Ran) -> Checked {
 fn places(answer: &SearchAnswer) -> Vec<(String, u32, u32)> {
     let passages = answer.passages.iter();
     let places = passages.map(|p| {
-        let rank = |place: Option<shelfward_core::library::LegPlace>| place.map_or(0, |p| p.rank);
+        let rank = |place: Option<shelfward_core::library::LegRank>| place.map_or(0, |p| p.rank);
         (p.id.clone(), rank(p.legs.dense), rank(p.legs.lexical))
     });
     places.collect()
@@ -184,7 +186,7 @@ fn placed(answer: &SearchAnswer, expected: &[(&str, u32, u32)]) -> Checked {
 async fn evenly(context: Context) -> Checked {
     let index = library(&context).await?;
     let answer = ask(&index, SearchRequest::new("rain").top_k(5)).await?;
-    ran(&answer, Ran::Hybrid)?;
+    ran(&answer, ExecutedMode::Hybrid)?;
     let expected = ["r#0", "p#0", "s#0", "q#0", "t#0"];
     same_order("fused", &passages(&answer), &expected)?;
     placed(
@@ -229,7 +231,7 @@ async fn one_leg(context: Context) -> Checked {
 async fn empty_leg(context: Context) -> Checked {
     let index = library(&context).await?;
     let answer = ask(&index, SearchRequest::new("nowhere").top_k(3)).await?;
-    ran(&answer, Ran::Hybrid)?;
+    ran(&answer, ExecutedMode::Hybrid)?;
     same_order("nowhere", &passages(&answer), &["p#0", "q#0", "r#0"])?;
     placed(&answer, &[("p#0", 1, 0), ("q#0", 2, 0), ("r#0", 3, 0)])?;
     for (passage, rank) in answer.passages.iter().zip(1..) {
@@ -244,7 +246,7 @@ async fn empty_leg(context: Context) -> Checked {
 async fn without_words(context: Context) -> Checked {
     let index = library(&context).await?;
     let answer = ask(&index, SearchRequest::new("???").top_k(3)).await?;
-    ran(&answer, Ran::Dense)?;
+    ran(&answer, ExecutedMode::Dense)?;
     let dense = ask(&index, SearchRequest::new("???").mode(Mode::Dense).top_k(3)).await?;
     same_order("as dense", &passages(&answer), &passages(&dense))?;
     same_order("nearest", &passages(&answer), &["p#0", "q#0", "r#0"])?;
@@ -339,7 +341,7 @@ async fn after_narrowing(context: Context) -> Checked {
 async fn without_a_leg(context: Context) -> Checked {
     let index = library(&context).await?;
     let hybrid = ask(&index, SearchRequest::new("rain").top_k(3)).await?;
-    ran(&hybrid, Ran::Dense)?;
+    ran(&hybrid, ExecutedMode::Dense)?;
     let dense = ask(
         &index,
         SearchRequest::new("rain").mode(Mode::Dense).top_k(3),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
     Capabilities, CollectionName, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key,
-    Leg, LegResult, LibraryIndex, NarrowFilter, Operation, Page, Precondition, Record, Replaced,
-    Result, Store, StoreError, StoredRecord, async_trait,
+    Leg, LegResult, LibraryIndex, Operation, Page, Precondition, Record, Replaced, Result,
+    Selector, Store, StoreError, StoredRecord, async_trait,
 };
 use tokio::sync::Mutex;
 
@@ -105,7 +105,7 @@ impl CollectionAdapter for InBetween<Arc<dyn CollectionAdapter>> {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {

@@ -11,7 +11,10 @@ use crate::error::{ErrorKind, Operation, Result, VectorProblem};
 use crate::filter::{Filter, FilterError};
 use crate::metadata::{Metadata, Text};
 use crate::record::Key;
-use crate::search::{Ask, Cap, End, Hit, Leg, LegResult, Match, QueryWord, as_count, query_words};
+use crate::search::{
+    Completeness, Hit, Leg, LegQuery, LegResult, LimitReached, Match, QueryWord, as_count,
+    query_words,
+};
 use crate::spec::Metric;
 
 /// What a check says of a hit.
@@ -33,7 +36,7 @@ pub(crate) struct Dropped {
 #[derive(Debug)]
 pub(crate) struct CheckedHits {
     pub(crate) hits: Vec<Hit>,
-    pub(crate) end: End,
+    pub(crate) end: Completeness,
     /// Those of the last round, which looks at the earlier rounds' hits again.
     pub(crate) dropped: Vec<Dropped>,
     pub(crate) rounds: u32,
@@ -43,7 +46,7 @@ impl CheckedHits {
     fn nothing() -> Self {
         Self {
             hits: Vec::new(),
-            end: End::Complete,
+            end: Completeness::Complete,
             dropped: Vec::new(),
             rounds: 0,
         }
@@ -113,11 +116,11 @@ impl Collection {
     /// Checks a leg; `None` when there is nothing to ask.
     pub(crate) fn plan_leg(
         &self,
-        ask: Ask,
+        ask: LegQuery,
         filter: &FilterPlan,
         top_k: usize,
     ) -> Result<Option<LegPlan>> {
-        let max = self.ceilings().leg_top_k;
+        let max = self.limits().leg_top_k;
         if top_k > max {
             let (given, max) = (as_count(top_k), as_count(max));
             return Err(self.error(
@@ -130,12 +133,12 @@ impl Collection {
             ));
         }
         let words = match &ask {
-            Ask::Dense(vector) => {
+            LegQuery::Dense(vector) => {
                 self.check_vector(vector)
                     .map_err(|e| self.error(Operation::Search, e))?;
                 None
             }
-            Ask::Lexical { words, matching } => {
+            LegQuery::Lexical { words, matching } => {
                 let looked_at_again = self.check_words(words, filter)?;
                 if words.is_empty() {
                     return Ok(None);
@@ -194,7 +197,7 @@ impl Collection {
         Ok(results)
     }
 
-    /// Refuses a lexical query that the store or the ceilings exclude; answers whether the words
+    /// Refuses a lexical query that the store or the limits exclude; answers whether the words
     /// must be looked for again in what comes back.
     fn check_words(&self, words: &[QueryWord], filter: &FilterPlan) -> Result<bool> {
         let refuse = |kind: ErrorKind| Err(self.error(Operation::Search, kind));
@@ -209,7 +212,7 @@ impl Collection {
             .map(|word| &word.text)
             .collect::<HashSet<_>>()
             .len();
-        let max = self.ceilings().query_words;
+        let max = self.limits().query_words;
         if distinct > max {
             let (given, max) = (as_count(distinct), as_count(max));
             return refuse(ErrorKind::Limit {
@@ -277,7 +280,7 @@ impl Collection {
             let exhausted = found.hits.len() < asked;
             let (hits, dropped) = self.keep(&plan, found.hits, check);
             let end = if hits.len() >= plan.top_k {
-                Some(End::Complete)
+                Some(Completeness::Complete)
             } else if exhausted {
                 Some(found.end)
             } else {
@@ -302,22 +305,26 @@ impl Collection {
     }
 
     /// Makes the plan ask for more, or answers what ends it.
-    fn next_round(&self, plan: &mut LegPlan) -> Option<End> {
+    fn next_round(&self, plan: &mut LegPlan) -> Option<Completeness> {
         let asked = plan.ask.top_k;
         if asked >= self.store_top_k() {
-            return Some(End::Capped { by: Cap::StoreTopK });
+            return Some(Completeness::Capped {
+                by: LimitReached::StoreTopK,
+            });
         }
-        if plan.rounds >= self.ceilings().refill_rounds {
-            return Some(End::Capped { by: Cap::Rounds });
+        if plan.rounds >= self.limits().refill_rounds {
+            return Some(Completeness::Capped {
+                by: LimitReached::Rounds,
+            });
         }
         let most = self
-            .ceilings()
+            .limits()
             .refill_candidates
             .max(plan.top_k)
             .min(self.store_top_k());
         if asked >= most {
-            return Some(End::Capped {
-                by: Cap::Candidates,
+            return Some(Completeness::Capped {
+                by: LimitReached::Candidates,
             });
         }
         plan.ask.top_k = asked.saturating_mul(4).min(most);

@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use crate::adapter::{CollectionAdapter, WriteLock};
 use crate::capabilities::{Capabilities, Counting};
-use crate::ceilings::Ceilings;
 use crate::error::{ErrorKind, Operation, Result, StoreError};
-use crate::filter::{Filter, FilterError, NarrowFilter, Pushdown};
+use crate::filter::{Filter, FilterError, Pushdown, Selector};
+use crate::limits::Limits;
 use crate::record::{Include, Key, Record, StoredRecord};
 use crate::search::{
     Count, Cursor, Leg, LegResult, MetadataPatch, Page, Precondition, Replaced, as_count,
@@ -34,33 +34,33 @@ pub(crate) use records::Origin;
 pub struct Collection {
     adapter: Arc<dyn CollectionAdapter>,
     lock: WriteLock,
-    ceilings: Ceilings,
+    limits: Limits,
 }
 
 impl Collection {
     pub(crate) fn new(
         adapter: Arc<dyn CollectionAdapter>,
         lock: WriteLock,
-        ceilings: Ceilings,
+        limits: Limits,
     ) -> Self {
         Self {
             adapter,
             lock,
-            ceilings,
+            limits,
         }
     }
 
-    pub(crate) fn ceilings(&self) -> &Ceilings {
-        &self.ceilings
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     fn error(&self, operation: Operation, kind: impl Into<ErrorKind>) -> StoreError {
         StoreError::new(operation, kind).on(&self.spec().name)
     }
 
-    /// Checks a filter against the ceilings and the declared fields, and folds it by their kinds.
+    /// Checks a filter against the limits and the declared fields, and folds it by their kinds.
     fn fold(&self, filter: &Filter) -> Result<Filter, FilterError> {
-        self.ceilings.filter_limits().check(filter)?;
+        self.limits.filter_limits().check(filter)?;
         filter.check_fields(self.spec())?;
         Ok(filter.fold(self.spec()))
     }
@@ -78,11 +78,7 @@ impl Collection {
         self.capabilities().filter.split(filter)
     }
 
-    fn checked_selector(
-        &self,
-        operation: Operation,
-        selector: &NarrowFilter,
-    ) -> Result<NarrowFilter> {
+    fn checked_selector(&self, operation: Operation, selector: &Selector) -> Result<Selector> {
         let folded = self.checked_filter(operation, selector.filter())?;
         Ok(selector.folded(|_| folded))
     }
@@ -236,7 +232,7 @@ impl Collection {
     ///
     /// # Errors
     /// Records or a selector that are refused, or those of the engine.
-    pub async fn replace(&self, selector: &NarrowFilter, with: &[Record]) -> Result<Replaced> {
+    pub async fn replace(&self, selector: &Selector, with: &[Record]) -> Result<Replaced> {
         self.replace_from(Origin::Caller, selector, with).await
     }
 
@@ -247,7 +243,7 @@ impl Collection {
     /// As [`replace`](Self::replace).
     pub async fn compare_and_replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: &Precondition,
     ) -> Result<Option<Replaced>> {
@@ -259,7 +255,7 @@ impl Collection {
     ///
     /// # Errors
     /// A selector that is refused, or those of the engine.
-    pub async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    pub async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         self.delete_selected(selector).await
     }
 
@@ -279,7 +275,7 @@ impl Collection {
     /// engine.
     pub async fn update_metadata(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         patch: &MetadataPatch,
     ) -> Result<Count> {
         self.update_selected(selector, patch).await

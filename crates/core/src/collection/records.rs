@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Collection;
 use crate::error::{ErrorKind, Operation, Result};
-use crate::filter::NarrowFilter;
+use crate::filter::Selector;
 use crate::metadata::{Metadata, MetadataError, MetadataProblem, Text};
 use crate::record::{Key, Record};
 use crate::search::{MetadataPatch, as_count, cut_word};
@@ -167,7 +167,7 @@ impl Collection {
     /// is the store that refuses.
     pub(super) async fn check_patched(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         patch: &MetadataPatch,
     ) -> Result<()> {
         let operation = Operation::UpdateMetadata;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::{Collection, Origin};
 use crate::capabilities::Writers;
 use crate::error::{ErrorKind, Operation, Result, StoreError};
-use crate::filter::{Filter, NarrowFilter};
+use crate::filter::{Filter, Selector};
 use crate::in_flight::Prepared;
 use crate::metadata::Metadata;
 use crate::record::{Include, Key, Record};
@@ -37,7 +37,7 @@ impl Collection {
     }
 
     /// Registers a write of what the selector names, which takes long to prepare.
-    pub(crate) fn begin(&self, selector: &NarrowFilter) -> Prepared {
+    pub(crate) fn begin(&self, selector: &Selector) -> Prepared {
         let scope = LockScope::of_selector(self.spec(), selector);
         self.lock.in_flight().begin(scope)
     }
@@ -46,7 +46,7 @@ impl Collection {
     /// under the lock of the write, `still` is shown the unit's first record as it is now.
     pub(crate) async fn replace_unit(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         batch: usize,
         first: &Key,
@@ -86,7 +86,7 @@ impl Collection {
     /// Replaces a unit while its first record is as `still` wants it.
     async fn replace_while(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         records: &[Record],
         batch: usize,
         first: &Key,
@@ -127,7 +127,7 @@ impl Collection {
 
     /// Deletes what the selector names and sees that none of it is left. Answers what was there
     /// where that can be counted, else the store's own number.
-    pub(crate) async fn remove_units(&self, selector: &NarrowFilter) -> Result<Count> {
+    pub(crate) async fn remove_units(&self, selector: &Selector) -> Result<Count> {
         let operation = Operation::DeleteMatching;
         self.check_certain(operation)?;
         let selector = self.checked_selector(operation, selector)?;
@@ -163,7 +163,7 @@ impl Collection {
     /// Patches what the selector names and sees that all of it holds the new values.
     pub(crate) async fn patch_units(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         patch: &MetadataPatch,
     ) -> Result<Count> {
         let operation = Operation::UpdateMetadata;
@@ -224,7 +224,7 @@ impl Collection {
     async fn are_all(
         &self,
         operation: Operation,
-        selector: &NarrowFilter,
+        selector: &Selector,
         records: &[Record],
     ) -> Result<bool> {
         let mut missing: HashMap<_, _> = records.iter().map(|r| (&r.key, &r.metadata)).collect();
@@ -238,7 +238,7 @@ impl Collection {
     }
 
     /// Whether the selector names anything after it was deleted.
-    async fn is_any_left(&self, operation: Operation, selector: &NarrowFilter) -> Result<bool> {
+    async fn is_any_left(&self, operation: Operation, selector: &Selector) -> Result<bool> {
         let mut left = false;
         self.scan_all(operation, selector.filter(), |_| left = true)
             .await
@@ -257,7 +257,8 @@ impl Collection {
 
     fn not_sure(&self, operation: Operation) -> StoreError {
         let why = format!("another write came behind it each of {TRIES} times it was done");
-        self.error(operation, ErrorKind::Unverified).because(why)
+        self.error(operation, ErrorKind::Unverified)
+            .with_source(why)
     }
 
     fn writes_alone(&self) -> bool {
@@ -272,7 +273,8 @@ impl Collection {
     }
 
     fn unverified(&self, operation: Operation, source: StoreError) -> StoreError {
-        self.error(operation, ErrorKind::Unverified).because(source)
+        self.error(operation, ErrorKind::Unverified)
+            .with_source(source)
     }
 
     /// How many records match, where nobody else writes and the store can say.

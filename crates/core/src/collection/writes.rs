@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Collection, Origin};
 use crate::capabilities::{Replace, Writers};
 use crate::error::{ErrorKind, FailedRecord, Operation, Result, StoreError};
-use crate::filter::{Filter, NarrowFilter};
+use crate::filter::{Filter, Selector};
 use crate::record::{Key, Record};
 use crate::search::{Count, MetadataPatch, Precondition, Replaced, as_count};
 use crate::write_locks::{LockScope, WriteGuard};
@@ -81,7 +81,7 @@ impl Collection {
             }
         };
         self.error(operation, ErrorKind::PartialWrite(failed))
-            .because(error)
+            .with_source(error)
     }
 
     pub(super) async fn delete_keys(&self, keys: &[Key]) -> Result<Count> {
@@ -111,7 +111,7 @@ impl Collection {
                 Err(error) if sent > 0 => {
                     let (sent, of) = (as_count(sent), as_count(keys.len()));
                     let half = ErrorKind::PartialDelete { sent, of };
-                    return Err(self.error(error.operation(), half).because(error));
+                    return Err(self.error(error.operation(), half).with_source(error));
                 }
                 Err(error) => return Err(error),
             }
@@ -123,7 +123,7 @@ impl Collection {
     pub(crate) async fn replace_from(
         &self,
         origin: Origin,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
     ) -> Result<Replaced> {
         let (selector, records) = self.prepare_replace(origin, selector, with)?;
@@ -134,7 +134,7 @@ impl Collection {
     pub(super) async fn replace_while_met(
         &self,
         origin: Origin,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: &Precondition,
     ) -> Result<Option<Replaced>> {
@@ -153,7 +153,7 @@ impl Collection {
     }
 
     /// Locks what a selector names, against the writers of this process.
-    pub(super) async fn lock_of(&self, selector: &NarrowFilter) -> WriteGuard {
+    pub(super) async fn lock_of(&self, selector: &Selector) -> WriteGuard {
         let scope = LockScope::of_selector(self.spec(), selector);
         self.lock.acquire(scope).await
     }
@@ -161,9 +161,9 @@ impl Collection {
     pub(super) fn prepare_replace(
         &self,
         origin: Origin,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
-    ) -> Result<(NarrowFilter, Vec<Record>)> {
+    ) -> Result<(Selector, Vec<Record>)> {
         let selector = self.checked_selector(Operation::Replace, selector)?;
         let records = self.prepare(Operation::Replace, origin, with)?;
         if let Some(stray) = records
@@ -182,7 +182,7 @@ impl Collection {
     /// Replaces under the lock that the caller holds.
     pub(super) async fn replace_prepared(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         records: &[Record],
         batch: usize,
     ) -> Result<Replaced> {
@@ -211,7 +211,7 @@ impl Collection {
     /// write to as well. Elsewhere the caller has looked under the lock that it holds.
     pub(super) async fn replace_expected(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         records: &[Record],
         batch: usize,
         precondition: &Precondition,
@@ -229,7 +229,7 @@ impl Collection {
             .await
     }
 
-    pub(super) async fn delete_selected(&self, selector: &NarrowFilter) -> Result<Count> {
+    pub(super) async fn delete_selected(&self, selector: &Selector) -> Result<Count> {
         let selector = self.checked_selector(Operation::DeleteMatching, selector)?;
         let scope = LockScope::of_selector(self.spec(), &selector);
         let _guard = self.lock.acquire(scope.clone()).await;
@@ -243,7 +243,7 @@ impl Collection {
     pub(super) async fn delete_locked(
         &self,
         operation: Operation,
-        selector: &NarrowFilter,
+        selector: &Selector,
     ) -> Result<Count> {
         if selector.filter().never_matches() {
             return Ok(Count::Exact(0));
@@ -265,7 +265,7 @@ impl Collection {
 
     pub(super) async fn update_selected(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         patch: &MetadataPatch,
     ) -> Result<Count> {
         let selector = self.prepare_update(selector, patch)?;
@@ -275,9 +275,9 @@ impl Collection {
 
     pub(super) fn prepare_update(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         patch: &MetadataPatch,
-    ) -> Result<NarrowFilter> {
+    ) -> Result<Selector> {
         let selector = self.checked_selector(Operation::UpdateMetadata, selector)?;
         self.check_patch(Operation::UpdateMetadata, patch)?;
         if self.capabilities().update_metadata.is_none() {
@@ -294,7 +294,7 @@ impl Collection {
 
     pub(super) async fn update_locked(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         patch: &MetadataPatch,
     ) -> Result<Count> {
         if selector.filter().never_matches() {

@@ -1,6 +1,6 @@
 use super::{Filter, FilterError, FilterProblem};
 
-/// How large a filter may be. The defaults are the ceilings of the library; the depth of 64 holds
+/// How large a filter may be. The defaults are the limits of the library; the depth of 64 holds
 /// for every filter and cannot be raised, since it also bounds every recursion over one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -18,14 +18,14 @@ pub struct SearchAnswer {
     /// Whether that is all there is to answer: as many as asked for, or every leg came to its end.
     pub complete: bool,
     /// What ran.
-    pub ran: Ran,
+    pub ran: ExecutedMode,
 }
 
 /// What ran for a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum Ran {
+pub enum ExecutedMode {
     /// Nothing: the request could find nothing.
     Nothing,
     /// The lexical leg alone.
@@ -78,17 +78,17 @@ pub struct FoundPassage {
 pub struct Legs {
     /// In the dense leg.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dense: Option<LegPlace>,
+    pub dense: Option<LegRank>,
     /// In the lexical leg.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lexical: Option<LegPlace>,
+    pub lexical: Option<LegRank>,
 }
 
 /// A place in one leg.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct LegPlace {
+pub struct LegRank {
     /// The rank, from 1.
     pub rank: u32,
     /// The leg's score; `None` for a lexical score by a rule of the store's own, whose statistics

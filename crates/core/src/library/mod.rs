@@ -6,8 +6,8 @@
 
 mod answer;
 mod error;
-mod narrowing;
 mod own;
+mod passage_filter;
 mod plan;
 mod read;
 mod reading;
@@ -22,13 +22,13 @@ use std::sync::Arc;
 
 use shelfward_text::WordRule;
 
-pub use answer::{FoundPassage, LegPlace, Legs, Ran, SearchAnswer};
+pub use answer::{ExecutedMode, FoundPassage, LegRank, Legs, SearchAnswer};
 pub use error::{LibraryError, PassageProblem, Refusal};
-pub use narrowing::Narrowing;
 pub use own::{
     ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, OWN_KEYS, SOURCE_ID, STATUS, TAGS, TENANT_ID,
     TITLE, own_fields,
 };
+pub use passage_filter::PassageFilter;
 pub use read::{PassageId, PassageIdError};
 pub use reading::Reading;
 pub use request::{Mode, SearchRequest};
@@ -179,10 +179,10 @@ impl LibraryIndex {
         embedder.id().clone_into(&mut asked.embedder);
         asked.width = embedder.width();
         asked.fields = own_fields();
-        if let Some(lacking) = spec.lacking(&asked).first() {
+        if let Some(lacking) = spec.missing_fields(&asked).first() {
             return Err(Refusal::NoLibrary(lacking.key.to_string()).into());
         }
-        spec.check_serves(&asked)
+        spec.check_compatible(&asked)
             .map_err(|e| StoreError::new(Operation::Open, e).on(&spec.name))?;
         let can = collection.capabilities();
         if can.replace != Replace::Atomic && can.delete_matching.is_none() && !can.scan {
@@ -235,9 +235,9 @@ impl LibraryIndex {
         self.collection.capabilities()
     }
 
-    /// The ceilings of its requests.
-    pub fn ceilings(&self) -> &crate::Ceilings {
-        self.collection.ceilings()
+    /// The limits of its requests.
+    pub fn limits(&self) -> &crate::Limits {
+        self.collection.limits()
     }
 
     /// The handle by which one tenant's sources are written.

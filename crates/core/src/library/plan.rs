@@ -2,12 +2,12 @@
 
 use shelfward_text::is_blank;
 
-use super::narrowing::Narrowing;
 use super::own::{ACL_GROUPS, ACTIVE, OWN_KEYS, STATUS, TENANT_ID, own};
+use super::passage_filter::PassageFilter;
 use super::recheck::ReadCheck;
 use super::{LibraryError, Reading, Refusal, SearchRequest};
-use crate::ceilings::Ceilings;
 use crate::filter::{Filter, FilterError, FilterProblem, Op};
+use crate::limits::Limits;
 use crate::metadata::Scalar;
 use crate::scope::Scope;
 
@@ -21,9 +21,9 @@ pub(super) struct Plan {
 pub(super) fn plan(
     scope: &Scope,
     request: &SearchRequest,
-    ceilings: &Ceilings,
+    limits: &Limits,
 ) -> Result<Option<Plan>, LibraryError> {
-    check_request(request, ceilings)?;
+    check_request(request, limits)?;
     let plan = plan_reading(scope, &request.reading)?;
     Ok(plan.filter(|_| request.top_k > 0))
 }
@@ -39,7 +39,7 @@ pub(super) fn plan_reading(scope: &Scope, reading: &Reading) -> Result<Option<Pl
     conditions.extend(every.conditions()?);
     let narrowed = any
         .iter()
-        .map(Narrowing::conditions)
+        .map(PassageFilter::conditions)
         .collect::<Result<Vec<_>, _>>()?;
     match <[Vec<Filter>; 1]>::try_from(narrowed) {
         Ok([only]) => conditions.extend(only),
@@ -53,19 +53,19 @@ pub(super) fn plan_reading(scope: &Scope, reading: &Reading) -> Result<Option<Pl
     }))
 }
 
-fn check_request(request: &SearchRequest, ceilings: &Ceilings) -> Result<(), LibraryError> {
+fn check_request(request: &SearchRequest, limits: &Limits) -> Result<(), LibraryError> {
     if is_blank(&request.text) {
         return Err(Refusal::BlankQuery.into());
     }
-    if ceilings.is_long_query(&request.text) {
-        let max = ceilings.query_chars;
+    if limits.is_long_query(&request.text) {
+        let max = limits.query_chars;
         let chars = request.text.chars().count();
         return Err(Refusal::LongQuery { chars, max }.into());
     }
-    if request.top_k > ceilings.request_top_k {
+    if request.top_k > limits.request_top_k {
         return Err(Refusal::TopK {
             given: request.top_k,
-            max: ceilings.request_top_k,
+            max: limits.request_top_k,
         }
         .into());
     }

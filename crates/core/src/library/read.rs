@@ -99,7 +99,7 @@ impl LibraryIndex {
         reading: &Reading,
         ids: &[PassageId],
     ) -> Result<Vec<Option<FoundPassage>>, LibraryError> {
-        let max = self.collection.ceilings().fetch_ids;
+        let max = self.collection.limits().fetch_ids;
         if ids.len() > max {
             let given = ids.len();
             return Err(Refusal::TooManyIds { given, max }.into());

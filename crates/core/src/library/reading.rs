@@ -1,19 +1,19 @@
 use std::fmt;
 
-use super::narrowing::Narrowing;
+use super::passage_filter::PassageFilter;
 use crate::filter::Filter;
 
 /// What of the scope is to be read: narrowed, by branches of which one must hold, and by a condition
 /// on the caller's own fields. The default leaves all of the scope.
 ///
 /// ```
-/// use shelfward_core::library::{Narrowing, Reading};
-/// let reading = Reading::new().narrowed(Narrowing::new().tags(["q3"]));
-/// assert_eq!(reading, Narrowing::new().tags(["q3"]).into());
+/// use shelfward_core::library::{PassageFilter, Reading};
+/// let reading = Reading::new().narrowed(PassageFilter::new().tags(["q3"]));
+/// assert_eq!(reading, PassageFilter::new().tags(["q3"]).into());
 /// ```
 #[derive(Clone, Default, PartialEq)]
 pub struct Reading {
-    pub(super) narrowing: Narrowing,
+    pub(super) narrowing: PassageFilter,
     pub(super) branches: Option<Branches>,
     pub(super) filter: Option<Filter>,
 }
@@ -22,9 +22,9 @@ pub struct Reading {
 #[derive(Clone, PartialEq)]
 pub(super) enum Branches {
     /// Each beside the narrowing of the whole.
-    Within(Vec<Narrowing>),
+    Within(Vec<PassageFilter>),
     /// Each in its place, which fills in what the branch does not give.
-    WithDefaults(Vec<Narrowing>),
+    WithDefaults(Vec<PassageFilter>),
 }
 
 impl Reading {
@@ -35,7 +35,7 @@ impl Reading {
 
     /// What this narrowing leaves.
     #[must_use]
-    pub fn narrowed(mut self, to: Narrowing) -> Self {
+    pub fn narrowed(mut self, to: PassageFilter) -> Self {
         self.narrowing = to;
         self
     }
@@ -43,7 +43,7 @@ impl Reading {
     /// What at least one of these branches leaves, of what the narrowing leaves. No branches find
     /// nothing.
     #[must_use]
-    pub fn any_of(mut self, branches: impl IntoIterator<Item = Narrowing>) -> Self {
+    pub fn any_of(mut self, branches: impl IntoIterator<Item = PassageFilter>) -> Self {
         self.branches = Some(Branches::Within(branches.into_iter().collect()));
         self
     }
@@ -53,7 +53,10 @@ impl Reading {
     /// give is the narrowing's. For branches of the caller's own alone: where a narrowing is to bound
     /// what somebody else asks for, use [`any_of`](Self::any_of). No branches find nothing.
     #[must_use]
-    pub fn any_of_with_defaults(mut self, branches: impl IntoIterator<Item = Narrowing>) -> Self {
+    pub fn any_of_with_defaults(
+        mut self,
+        branches: impl IntoIterator<Item = PassageFilter>,
+    ) -> Self {
         self.branches = Some(Branches::WithDefaults(branches.into_iter().collect()));
         self
     }
@@ -68,23 +71,23 @@ impl Reading {
 
     /// A narrowing that must hold, and those of which one must hold besides: none where nothing can
     /// be found.
-    pub(super) fn narrowings(&self) -> (Narrowing, Vec<Narrowing>) {
+    pub(super) fn narrowings(&self) -> (PassageFilter, Vec<PassageFilter>) {
         let (every, any) = match &self.branches {
-            None => (Narrowing::new(), vec![self.narrowing.clone()]),
+            None => (PassageFilter::new(), vec![self.narrowing.clone()]),
             Some(Branches::Within(branches)) => (self.narrowing.clone(), branches.clone()),
             Some(Branches::WithDefaults(branches)) => {
                 let filled = branches.iter().map(|branch| branch.or(&self.narrowing));
-                (Narrowing::new(), filled.collect())
+                (PassageFilter::new(), filled.collect())
             }
         };
-        let found = |branch: &Narrowing| !every.finds_nothing() && !branch.finds_nothing();
+        let found = |branch: &PassageFilter| !every.finds_nothing() && !branch.finds_nothing();
         let any = any.into_iter().filter(found).collect();
         (every, any)
     }
 }
 
-impl From<Narrowing> for Reading {
-    fn from(narrowing: Narrowing) -> Self {
+impl From<PassageFilter> for Reading {
+    fn from(narrowing: PassageFilter) -> Self {
         Self::new().narrowed(narrowing)
     }
 }

@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use super::narrowing::Narrowing;
 use super::own::{ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, SOURCE_ID, STATUS, TAGS, TENANT_ID};
+use super::passage_filter::PassageFilter;
 use crate::collection::Verdict;
 use crate::filter::Filter;
 use crate::metadata::{Metadata, Text, Value};
@@ -18,15 +18,15 @@ use crate::search::Hit;
 pub(super) struct ReadCheck {
     tenant: Text,
     groups: HashSet<AccessGroup>,
-    every: Narrowing,
-    any: Vec<Narrowing>,
+    every: PassageFilter,
+    any: Vec<PassageFilter>,
     filter: Option<Filter>,
 }
 
 impl ReadCheck {
     pub(super) fn new(
         scope: &Scope,
-        (every, any): (Narrowing, Vec<Narrowing>),
+        (every, any): (PassageFilter, Vec<PassageFilter>),
         filter: Option<Filter>,
     ) -> Self {
         Self {
@@ -94,7 +94,7 @@ pub(super) fn texts<'a>(metadata: &'a Metadata, key: &str) -> impl Iterator<Item
     elements.iter().filter_map(|element| element.as_text())
 }
 
-fn within(branch: &Narrowing, metadata: &Metadata) -> bool {
+fn within(branch: &PassageFilter, metadata: &Metadata) -> bool {
     let is = |key: &str, wanted: &str| metadata.text(key) == Some(wanted);
     let kind = branch
         .kinds

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::narrowing::Narrowing;
+use super::passage_filter::PassageFilter;
 use super::reading::{Branches, Reading};
 use crate::filter::Filter;
 use crate::names::SourceId;
@@ -125,7 +125,7 @@ impl SearchRequest {
         self.narrow(|narrowing| narrowing.source_ids(sources))
     }
 
-    fn narrow(mut self, by: impl FnOnce(Narrowing) -> Narrowing) -> Self {
+    fn narrow(mut self, by: impl FnOnce(PassageFilter) -> PassageFilter) -> Self {
         self.reading.narrowing = by(self.reading.narrowing);
         self
     }
@@ -133,7 +133,7 @@ impl SearchRequest {
     /// As [`Reading::any_of`]: at least one of these branches, each within what the search is
     /// narrowed to. No branches find nothing.
     #[must_use]
-    pub fn any_of(mut self, branches: impl IntoIterator<Item = Narrowing>) -> Self {
+    pub fn any_of(mut self, branches: impl IntoIterator<Item = PassageFilter>) -> Self {
         self.reading = self.reading.any_of(branches);
         self
     }
@@ -141,7 +141,10 @@ impl SearchRequest {
     /// As [`Reading::any_of_with_defaults`]: at least one of these branches, each of which may
     /// replace what the search is narrowed to. No branches find nothing.
     #[must_use]
-    pub fn any_of_with_defaults(mut self, branches: impl IntoIterator<Item = Narrowing>) -> Self {
+    pub fn any_of_with_defaults(
+        mut self,
+        branches: impl IntoIterator<Item = PassageFilter>,
+    ) -> Self {
         self.reading = self.reading.any_of_with_defaults(branches);
         self
     }
@@ -189,9 +192,9 @@ struct Wire {
     #[serde(skip_serializing_if = "Option::is_none")]
     source_ids: Option<Vec<SourceId>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    any_of: Option<Vec<Narrowing>>,
+    any_of: Option<Vec<PassageFilter>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    any_of_with_defaults: Option<Vec<Narrowing>>,
+    any_of_with_defaults: Option<Vec<PassageFilter>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     filter: Option<Filter>,
 }
@@ -217,7 +220,7 @@ impl TryFrom<Wire> for SearchRequest {
             (Some(branches), None) => Some(Branches::Within(branches)),
             (None, branches) => branches.map(Branches::WithDefaults),
         };
-        let narrowing = Narrowing {
+        let narrowing = PassageFilter {
             kinds: wire.kinds,
             folder_id: wire.folder_id,
             folder_ids: wire.folder_ids,

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::answer::{FoundPassage, LegPlace, Legs, Ran, SearchAnswer};
+use super::answer::{ExecutedMode, FoundPassage, LegRank, Legs, SearchAnswer};
 use super::own::SOURCE_ID;
 use super::plan::{Plan, plan};
 use super::recheck::{ReadCheck, index_of};
@@ -17,7 +17,7 @@ use crate::fusion::{FusionWeights, reciprocal_rank_fusion};
 use crate::metadata::Text;
 use crate::observer::{DroppedHit, Event, LegRan, Searched};
 use crate::scope::Scope;
-use crate::search::{Ask, End, Hit, LegKind, query_words};
+use crate::search::{Completeness, Hit, LegKind, LegQuery, query_words};
 
 /// One leg that ran, checked and in order.
 struct Ranked {
@@ -43,12 +43,12 @@ impl LibraryIndex {
         scope: &Scope,
         request: &SearchRequest,
     ) -> Result<SearchAnswer, LibraryError> {
-        let (legs, answer) = match plan(scope, request, self.collection.ceilings())? {
+        let (legs, answer) = match plan(scope, request, self.collection.limits())? {
             None => {
                 let answer = SearchAnswer {
                     passages: Vec::new(),
                     complete: true,
-                    ran: Ran::Nothing,
+                    ran: ExecutedMode::Nothing,
                 };
                 (Vec::new(), answer)
             }
@@ -86,12 +86,12 @@ impl LibraryIndex {
             (Mode::Hybrid, Some(_)) => request.top_k.saturating_mul(3).max(50),
             _ => request.top_k,
         };
-        let depth = depth.min(self.collection.ceilings().leg_top_k);
+        let depth = depth.min(self.collection.limits().leg_top_k);
         // Refused before the query is embedded, which may cost money.
         let lexical = match words {
             Some(words) => {
                 let (words, matching) = (words.into(), request.matching);
-                let ask = Ask::Lexical { words, matching };
+                let ask = LegQuery::Lexical { words, matching };
                 Some(self.collection.plan_leg(ask, &filter, depth)?)
             }
             None => None,
@@ -104,7 +104,7 @@ impl LibraryIndex {
         let vector = self.embed_query(&request.text).await?;
         let dense = self
             .collection
-            .plan_leg(Ask::Dense(vector), &filter, depth)?;
+            .plan_leg(LegQuery::Dense(vector), &filter, depth)?;
         let Some(lexical) = lexical else {
             let [dense] = self.collection.search_planned([dense], &check).await?;
             return Ok(vec![Ranked::new(LegKind::Dense, dense)]);
@@ -125,11 +125,14 @@ impl LibraryIndex {
 
     fn answer(&self, request: &SearchRequest, legs: &[Ranked]) -> SearchAnswer {
         let (ran, mut passages) = match legs {
-            [dense, lexical] => (Ran::Hybrid, self.fuse(dense, lexical, request.top_k)),
+            [dense, lexical] => (
+                ExecutedMode::Hybrid,
+                self.fuse(dense, lexical, request.top_k),
+            ),
             [only] => {
                 let ran = match only.kind {
-                    LegKind::Dense => Ran::Dense,
-                    LegKind::Lexical => Ran::Lexical,
+                    LegKind::Dense => ExecutedMode::Dense,
+                    LegKind::Lexical => ExecutedMode::Lexical,
                 };
                 let hits = only.checked.hits.iter().zip(1..);
                 (
@@ -138,10 +141,12 @@ impl LibraryIndex {
                         .collect(),
                 )
             }
-            _ => (Ran::Nothing, Vec::new()),
+            _ => (ExecutedMode::Nothing, Vec::new()),
         };
         passages.truncate(request.top_k);
-        let ended = legs.iter().all(|leg| leg.checked.end == End::Complete);
+        let ended = legs
+            .iter()
+            .all(|leg| leg.checked.end == Completeness::Complete);
         SearchAnswer {
             complete: passages.len() >= request.top_k || ended,
             passages,
@@ -184,13 +189,13 @@ impl LibraryIndex {
             .collect()
     }
 
-    fn place(&self, leg: &Ranked, hit: &Hit, rank: u32) -> LegPlace {
+    fn place(&self, leg: &Ranked, hit: &Hit, rank: u32) -> LegRank {
         let own = self
             .capabilities()
             .lexical
             .is_some_and(|l| l.scoring == Scoring::StoreOwn);
         let shown = leg.kind == LegKind::Dense || !own;
-        LegPlace {
+        LegRank {
             rank,
             score: shown.then_some(hit.score),
         }

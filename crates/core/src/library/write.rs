@@ -14,7 +14,7 @@ use super::source::{IndexSource, Passage, ScopeChange};
 use super::{LibraryError, LibraryIndex, PassageId, PassageProblem, Refusal};
 use crate::embed::{EmbedError, Role, embed_checked};
 use crate::error::ErrorKind;
-use crate::filter::{Filter, NarrowFilter, Op};
+use crate::filter::{Filter, Op, Selector};
 use crate::metadata::{List, Metadata, MetadataError, MetadataKey, MetadataProblem, Scalar, Value};
 use crate::names::{AccessGroup, SourceId, TenantId};
 use crate::observer::{Changed, Event, Failed};
@@ -192,7 +192,7 @@ impl TenantLibrary {
     }
 
     /// The tenant stands in every selector, so a source of the same id elsewhere is not met.
-    fn select_source(&self, source: &SourceId) -> Result<NarrowFilter, LibraryError> {
+    fn select_source(&self, source: &SourceId) -> Result<Selector, LibraryError> {
         let selector = Filter::and(vec![
             Filter::test(own(TENANT_ID), self.is_tenant()),
             Filter::test(own(SOURCE_ID), Op::Eq(Scalar::from(source))),
@@ -238,7 +238,7 @@ impl TenantLibrary {
         if source.passages.is_empty() && !source.allow_empty {
             return Err(Refusal::NoPassages(source.id.clone()).into());
         }
-        let max = self.index.collection.ceilings().source_passages;
+        let max = self.index.collection.limits().source_passages;
         if source.passages.len() > max {
             let passages = source.passages.len();
             return Err(Refusal::TooManyPassages {

@@ -17,8 +17,8 @@ use shelfward_core::library::{IndexSource, LibrarySpec, Passage, SearchAnswer};
 use shelfward_core::observer::{Event, Observer};
 use shelfward_core::{
     CollectionName, CollectionSpec, Count, Cursor, EmbedError, Embedder, Filter, Groups, Include,
-    Key, Leg, LegResult, LibraryIndex, MetadataPatch, NarrowFilter, Page, Precondition, Record,
-    Replaced, Result, Role, Scope, SourceId, SourceKind, Store, StoreError, StoredRecord, TenantId,
+    Key, Leg, LegResult, LibraryIndex, MetadataPatch, Page, Precondition, Record, Replaced, Result,
+    Role, Scope, Selector, SourceId, SourceKind, Store, StoreError, StoredRecord, TenantId,
     async_trait,
 };
 use shelfward_memory::MemoryStore;
@@ -127,7 +127,7 @@ pub trait Meddle: Send + Sync + 'static {
     }
 
     /// A replace that was given up, and lands before a scan.
-    fn late(&self) -> Option<(NarrowFilter, Vec<Record>)> {
+    fn late(&self) -> Option<(Selector, Vec<Record>)> {
         None
     }
 
@@ -330,7 +330,7 @@ impl<M: Meddle> CollectionAdapter for MeddlingCollection<M> {
 
     async fn replace(
         &self,
-        selector: &NarrowFilter,
+        selector: &Selector,
         with: &[Record],
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
@@ -343,7 +343,7 @@ impl<M: Meddle> CollectionAdapter for MeddlingCollection<M> {
         self.inner.replace(selector, with, precondition).await
     }
 
-    async fn delete_matching(&self, selector: &NarrowFilter) -> Result<Count> {
+    async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         self.enter("delete_matching").await;
         self.asked.note(selector.filter());
         match self.meddle.delete() {
@@ -357,11 +357,7 @@ impl<M: Meddle> CollectionAdapter for MeddlingCollection<M> {
         self.inner.delete_all().await
     }
 
-    async fn update_metadata(
-        &self,
-        selector: &NarrowFilter,
-        patch: &MetadataPatch,
-    ) -> Result<Count> {
+    async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
         self.enter("update_metadata").await;
         self.asked.note(selector.filter());
         match self.meddle.update() {

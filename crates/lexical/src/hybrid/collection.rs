@@ -7,14 +7,14 @@ use std::sync::Arc;
 use serde_json::Value;
 use shelfward_core::library::{ACL_GROUPS, TENANT_ID};
 use shelfward_core::{
-    Ceilings, Collection, CollectionName, Embedder, Filter, Include, Key, Leg, Metadata, Operation,
+    Collection, CollectionName, Embedder, Filter, Include, Key, Leg, Limits, Metadata, Operation,
     Role, Scalar, Store, StoreError, Text, embed_checked,
 };
 use shelfward_text::is_blank;
 
 use crate::tokenizer::Tokenizer;
 
-use super::fuse::{Fused, LegPlace, fuse};
+use super::fuse::{Fused, LegRank, fuse};
 use super::{HybridError, HybridSettings, MAX_CANDIDATES, SharedIndex, Taken, depth, words_leg};
 
 /// Searches a collection by vectors and an index by words, and fuses the two.
@@ -27,7 +27,7 @@ pub struct HybridSearcher<T> {
     embedder: Arc<dyn Embedder>,
     index: SharedIndex<T>,
     settings: HybridSettings,
-    ceilings: Ceilings,
+    limits: Limits,
 }
 
 /// A document that was found.
@@ -39,9 +39,9 @@ pub struct HybridHit {
     /// The fused score; under [`Fusion::Interleave`](super::Fusion::Interleave) that of its leg.
     pub score: f64,
     /// Where the dense leg has it.
-    pub dense: Option<LegPlace>,
+    pub dense: Option<LegRank>,
     /// Where the BM25 leg has it.
-    pub sparse: Option<LegPlace>,
+    pub sparse: Option<LegRank>,
     /// The text, where the store has one under this id.
     pub text: Option<Arc<str>>,
     /// The store's metadata; `None` where the store has no such document.
@@ -71,10 +71,10 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
         let mut asked = spec.clone();
         embedder.id().clone_into(&mut asked.embedder);
         asked.width = embedder.width();
-        spec.check_serves(&asked)
+        spec.check_compatible(&asked)
             .map_err(|e| StoreError::new(Operation::Open, e).on(name))?;
         Ok(Self {
-            ceilings: *store.ceilings(),
+            limits: *store.limits(),
             collection,
             embedder,
             index,
@@ -106,11 +106,11 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
         if is_blank(query) {
             return Err(HybridError::BlankQuery);
         }
-        if self.ceilings.is_long_query(query) {
-            let max = self.ceilings.query_chars();
+        if self.limits.is_long_query(query) {
+            let max = self.limits.query_chars();
             return Err(HybridError::LongQuery { max });
         }
-        let depth = depth(top_k, self.ceilings.leg_top_k())?;
+        let depth = depth(top_k, self.limits.leg_top_k())?;
         let partition = self.partition(filter)?;
         if top_k == 0 {
             return Ok(Vec::new());

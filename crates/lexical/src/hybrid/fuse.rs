@@ -6,7 +6,7 @@ use super::settings::{Fusion, HybridSettings};
 
 /// Where a leg has a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LegPlace {
+pub struct LegRank {
     /// The leg's own score.
     pub score: f64,
     /// The rank in the leg, from 1; `None` where legs were fused by their scores.
@@ -18,8 +18,8 @@ pub struct LegPlace {
 pub(super) struct Fused {
     pub(super) id: String,
     pub(super) score: f64,
-    pub(super) dense: Option<LegPlace>,
-    pub(super) sparse: Option<LegPlace>,
+    pub(super) dense: Option<LegRank>,
+    pub(super) sparse: Option<LegRank>,
 }
 
 /// One leg: ids with scores, best first, each id once.
@@ -63,7 +63,7 @@ fn add_up(dense: &Leg, sparse: &Leg, settings: &HybridSettings) -> Vec<Fused> {
             } else {
                 weight * normal.apply(*score)
             };
-            let place = LegPlace {
+            let place = LegRank {
                 score: *score,
                 rank: by_rank.then_some(rank),
             };
@@ -90,7 +90,7 @@ fn interleave(dense: &Leg, sparse: &Leg, top_k: usize) -> Vec<Fused> {
             if let Some(((id, score), rank)) = next {
                 let mut entry = Fused::new(id);
                 entry.score = *score;
-                let place = LegPlace {
+                let place = LegRank {
                     score: *score,
                     rank: Some(rank),
                 };
@@ -112,7 +112,7 @@ impl Fused {
         }
     }
 
-    fn set(&mut self, is_dense: bool, place: LegPlace) {
+    fn set(&mut self, is_dense: bool, place: LegRank) {
         *(if is_dense {
             &mut self.dense
         } else {

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{PoisonError, RwLockReadGuard};
 
-use shelfward_core::library::{FoundPassage, LibraryError, Mode, PassageId, Ran, SearchRequest};
+use shelfward_core::library::{
+    ExecutedMode, FoundPassage, LibraryError, Mode, PassageId, SearchRequest,
+};
 use shelfward_core::observer::LegRan;
-use shelfward_core::{Cap, End, LegKind, LibraryIndex, Scope};
+use shelfward_core::{Completeness, LegKind, LibraryIndex, LimitReached, Scope};
 
 use crate::index::LexicalIndex;
 use crate::tokenizer::Tokenizer;
 
-use super::fuse::{Fused, LegPlace, fuse};
+use super::fuse::{Fused, LegRank, fuse};
 use super::query_words::QueryWords;
 use super::trail::Trail;
 use super::{
@@ -39,7 +41,7 @@ pub struct HybridAnswer {
     /// Whether that is all there is to answer: as many as asked for, or both legs came to their end.
     pub complete: bool,
     /// What ran: the dense leg alone where the query has no word.
-    pub ran: Ran,
+    pub ran: ExecutedMode,
 }
 
 /// A passage that was found.
@@ -49,9 +51,9 @@ pub struct HybridPassage {
     /// The passage, as the library answers it, with the fused score.
     pub passage: FoundPassage,
     /// Where the dense leg has it.
-    pub dense: Option<LegPlace>,
+    pub dense: Option<LegRank>,
     /// Where the BM25 leg has it.
-    pub sparse: Option<LegPlace>,
+    pub sparse: Option<LegRank>,
 }
 
 impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
@@ -89,7 +91,7 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
         request: &SearchRequest,
         top_k: usize,
     ) -> Result<HybridAnswer, HybridError> {
-        let depth = depth(top_k, self.library.ceilings().request_top_k())?;
+        let depth = depth(top_k, self.library.limits().request_top_k())?;
         let request = request.clone().mode(Mode::Dense).top_k(depth);
         let (trail, library) = Trail::of(&self.library);
         let answer = library.search(scope, &request).await?;
@@ -101,18 +103,20 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
         }
         let words = match answer.ran {
             // The request can find nothing.
-            Ran::Nothing => None,
+            ExecutedMode::Nothing => None,
             _ => {
                 self.words(&library, scope, &request, depth, &mut read)
                     .await?
             }
         };
-        let ended = words.as_ref().is_none_or(|leg| leg.end == End::Complete);
+        let ended = words
+            .as_ref()
+            .is_none_or(|leg| leg.end == Completeness::Complete);
         let leg = words
             .as_ref()
             .map(|leg| LegRan::new(LegKind::Lexical, leg.rounds, leg.hits.len(), leg.end));
         let ran = match &words {
-            Some(_) => Ran::Hybrid,
+            Some(_) => ExecutedMode::Hybrid,
             None => answer.ran,
         };
         let sparse: Vec<_> = words
@@ -176,10 +180,10 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
                 kept.extend(new.into_iter().filter(holds));
             }
             let end = if kept.len() >= depth || exhausted {
-                End::Complete
+                Completeness::Complete
             } else if asked >= MAX_CANDIDATES {
-                End::Capped {
-                    by: Cap::Candidates,
+                Completeness::Capped {
+                    by: LimitReached::Candidates,
                 }
             } else {
                 asked = asked.saturating_mul(4).min(MAX_CANDIDATES);
@@ -202,7 +206,7 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
 struct WordLeg {
     hits: Vec<WordHit>,
     rounds: u32,
-    end: End,
+    end: Completeness,
 }
 
 /// Reads those of the hits that were not read yet and that the scope may read.
@@ -216,7 +220,7 @@ async fn fetch(
     let new = hits.iter().filter(|hit| !read.contains_key(&hit.id));
     // An id of another shape is that of no passage.
     let ids: Vec<PassageId> = new.filter_map(|hit| hit.id.parse().ok()).collect();
-    for ids in ids.chunks(library.ceilings().fetch_ids()) {
+    for ids in ids.chunks(library.limits().fetch_ids()) {
         let passages = library.fetch(scope, request.reading(), ids).await?;
         for passage in passages.into_iter().flatten() {
             read.insert(passage.id.clone(), passage);

@@ -23,7 +23,7 @@ use crate::inverted::TooManyExpansions;
 use crate::tokenizer::Tokenizer;
 
 pub use collection::{HybridHit, HybridSearcher};
-pub use fuse::LegPlace;
+pub use fuse::LegRank;
 pub use library::{HybridAnswer, HybridPassage, LibraryHybridSearcher};
 pub use settings::{Fusion, HybridSettings};
 

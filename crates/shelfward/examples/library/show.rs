@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use shelfward::AccessGroup;
-use shelfward::library::{FoundPassage, LegPlace};
+use shelfward::library::{FoundPassage, LegRank};
 
 use crate::story::readers::Reader;
 use crate::story::{Seen, Step};
@@ -48,7 +48,7 @@ fn answer(out: &mut String, seen: &Seen) {
 }
 
 fn line(passage: &FoundPassage) -> String {
-    let place = |leg: &str, place: Option<LegPlace>| {
+    let place = |leg: &str, place: Option<LegRank>| {
         place.map_or_else(
             || format!("{leg} -"),
             |place| format!("{leg} {}", place.rank),

@@ -5,9 +5,9 @@ use super::{Filter, FilterError, FilterProblem, Node, Op};
 ///
 /// Made only by [`Filter::narrow`]. A narrowed filter never matches the record without metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NarrowFilter(Filter);
+pub struct Selector(Filter);
 
-impl NarrowFilter {
+impl Selector {
     /// The filter.
     pub fn filter(&self) -> &Filter {
         &self.0
@@ -29,9 +29,9 @@ impl Filter {
     ///
     /// # Errors
     /// [`FilterProblem::NotNarrow`].
-    pub fn narrow(self) -> Result<NarrowFilter, FilterError> {
+    pub fn narrow(self) -> Result<Selector, FilterError> {
         if narrows(&self, true) {
-            Ok(NarrowFilter(self))
+            Ok(Selector(self))
         } else {
             Err(FilterError::new("", FilterProblem::NotNarrow))
         }

@@ -14,14 +14,14 @@ use crate::names::SourceId;
 /// leave something open, leave it out.
 ///
 /// ```
-/// use shelfward_core::library::Narrowing;
-/// let open = Narrowing::new();
-/// let nothing = Narrowing::new().kinds(Vec::<String>::new());
+/// use shelfward_core::library::PassageFilter;
+/// let open = PassageFilter::new();
+/// let nothing = PassageFilter::new().kinds(Vec::<String>::new());
 /// assert_ne!(open, nothing);
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Narrowing {
+pub struct PassageFilter {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) kinds: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<String> {
     texts.into_iter().map(Into::into).collect()
 }
 
-impl Narrowing {
+impl PassageFilter {
     /// Narrows nothing.
     pub fn new() -> Self {
         Self::default()
@@ -143,9 +143,9 @@ fn scalars(path: &str, texts: &[String]) -> Result<Vec<Scalar>, MetadataError> {
 }
 
 /// Shows how much is given, never the values.
-impl fmt::Debug for Narrowing {
+impl fmt::Debug for PassageFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Narrowing")
+        f.debug_struct("PassageFilter")
             .field("kinds", &self.kinds.as_ref().map(Vec::len))
             .field("folder", &self.folder_id.is_some())
             .field("folders", &self.folder_ids.as_ref().map(Vec::len))

@@ -1,19 +1,19 @@
-/// The ceilings of one handle: what a request may cost, whatever the store could do.
+/// The limits of one handle: what a request may cost, whatever the store could do.
 ///
 /// A request over one is refused with a typed error, never cut in silence. Each is set by
-/// [`Ceilings::builder`], which takes no 0 and no two that contradict each other.
+/// [`Limits::builder`], which takes no 0 and no two that contradict each other.
 ///
 /// ```
-/// use shelfward_core::{CeilingError, Ceilings};
-/// let ceilings = Ceilings::builder().query_words(64).build()?;
-/// assert_eq!((ceilings.query_words(), ceilings.query_chars()), (64, 8_192));
-/// assert!(Ceilings::builder().query_words(0).build().is_err());
+/// use shelfward_core::{LimitsError, Limits};
+/// let limits = Limits::builder().query_words(64).build()?;
+/// assert_eq!((limits.query_words(), limits.query_chars()), (64, 8_192));
+/// assert!(Limits::builder().query_words(0).build().is_err());
 /// // A request may ask for 1,000 hits, which a leg of at most 10 could never answer.
-/// assert!(Ceilings::builder().leg_top_k(10).build().is_err());
-/// # Ok::<(), CeilingError>(())
+/// assert!(Limits::builder().leg_top_k(10).build().is_err());
+/// # Ok::<(), LimitsError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ceilings {
+pub struct Limits {
     pub(crate) filter_nodes: usize,
     pub(crate) filter_values: usize,
     pub(crate) request_top_k: usize,
@@ -26,10 +26,10 @@ pub struct Ceilings {
     pub(crate) refill_candidates: usize,
 }
 
-/// Why ceilings were refused.
+/// Why limits were refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CeilingError {
+pub enum LimitsError {
     /// One of 0, which no request could keep.
     #[error("the ceiling {0} is 0; it must be at least 1")]
     Zero(&'static str),
@@ -46,7 +46,7 @@ pub enum CeilingError {
     },
 }
 
-impl Default for Ceilings {
+impl Default for Limits {
     fn default() -> Self {
         Self {
             filter_nodes: 1_024,
@@ -63,44 +63,44 @@ impl Default for Ceilings {
     }
 }
 
-/// Sets ceilings, checked together by [`build`](Self::build).
+/// Sets limits, checked together by [`build`](Self::build).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CeilingsBuilder(Ceilings);
+pub struct LimitsBuilder(Limits);
 
-macro_rules! ceilings {
+macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident: $kind:ty,)+) => {
-        impl Ceilings {
+        impl Limits {
             $($(#[$doc])* pub fn $name(&self) -> $kind {
                 self.$name
             })+
         }
 
-        impl CeilingsBuilder {
+        impl LimitsBuilder {
             $($(#[$doc])* #[must_use] pub fn $name(mut self, most: $kind) -> Self {
                 self.0.$name = most;
                 self
             })+
 
-            /// The ceilings.
+            /// The limits.
             ///
             /// # Errors
-            /// [`CeilingError`] that names the ceiling.
-            pub fn build(self) -> Result<Ceilings, CeilingError> {
-                let ceilings = self.0;
-                $(if ceilings.$name == 0 {
-                    return Err(CeilingError::Zero(stringify!($name)));
+            /// [`LimitsError`] that names the ceiling.
+            pub fn build(self) -> Result<Limits, LimitsError> {
+                let limits = self.0;
+                $(if limits.$name == 0 {
+                    return Err(LimitsError::Zero(stringify!($name)));
                 })+
-                let Ceilings { request_top_k, leg_top_k, .. } = ceilings;
+                let Limits { request_top_k, leg_top_k, .. } = limits;
                 if request_top_k > leg_top_k {
-                    return Err(CeilingError::RequestOverLeg { request_top_k, leg_top_k });
+                    return Err(LimitsError::RequestOverLeg { request_top_k, leg_top_k });
                 }
-                Ok(ceilings)
+                Ok(limits)
             }
         }
     };
 }
 
-ceilings! {
+limits! {
     /// Nodes of a filter. Default 1,024.
     filter_nodes: usize,
     /// Values in a filter. Default 10,000.
@@ -125,15 +125,15 @@ ceilings! {
     refill_candidates: usize,
 }
 
-impl Ceilings {
-    /// Ceilings to set, from the defaults.
-    pub fn builder() -> CeilingsBuilder {
-        CeilingsBuilder::default()
+impl Limits {
+    /// Limits to set, from the defaults.
+    pub fn builder() -> LimitsBuilder {
+        LimitsBuilder::default()
     }
 
-    /// These ceilings, to set others of them.
-    pub fn to_builder(self) -> CeilingsBuilder {
-        CeilingsBuilder(self)
+    /// These limits, to set others of them.
+    pub fn to_builder(self) -> LimitsBuilder {
+        LimitsBuilder(self)
     }
 
     /// Whether a query's text has more characters than it may.

@@ -1,46 +1,43 @@
-//! Ceilings that no request could keep, or that contradict each other, cannot be made.
+//! Limits that no request could keep, or that contradict each other, cannot be made.
 
 mod support;
 
 use shelfward_core::library::{Mode, SearchRequest};
-use shelfward_core::{CeilingError, Ceilings};
+use shelfward_core::{Limits, LimitsError};
 use support::{library, memory, scope, source, tenant};
 
 #[test]
 fn a_ceiling_of_0_is_refused_by_name() {
     let zero = [
-        ("filter_nodes", Ceilings::builder().filter_nodes(0)),
-        ("filter_values", Ceilings::builder().filter_values(0)),
-        ("request_top_k", Ceilings::builder().request_top_k(0)),
-        ("leg_top_k", Ceilings::builder().leg_top_k(0)),
-        ("query_chars", Ceilings::builder().query_chars(0)),
-        ("query_words", Ceilings::builder().query_words(0)),
-        ("source_passages", Ceilings::builder().source_passages(0)),
-        ("fetch_ids", Ceilings::builder().fetch_ids(0)),
-        ("refill_rounds", Ceilings::builder().refill_rounds(0)),
-        (
-            "refill_candidates",
-            Ceilings::builder().refill_candidates(0),
-        ),
+        ("filter_nodes", Limits::builder().filter_nodes(0)),
+        ("filter_values", Limits::builder().filter_values(0)),
+        ("request_top_k", Limits::builder().request_top_k(0)),
+        ("leg_top_k", Limits::builder().leg_top_k(0)),
+        ("query_chars", Limits::builder().query_chars(0)),
+        ("query_words", Limits::builder().query_words(0)),
+        ("source_passages", Limits::builder().source_passages(0)),
+        ("fetch_ids", Limits::builder().fetch_ids(0)),
+        ("refill_rounds", Limits::builder().refill_rounds(0)),
+        ("refill_candidates", Limits::builder().refill_candidates(0)),
     ];
     for (name, builder) in zero {
         let refused = builder.build().unwrap_err();
-        assert_eq!(refused, CeilingError::Zero(name));
+        assert_eq!(refused, LimitsError::Zero(name));
         assert!(refused.to_string().contains(name), "{refused}");
     }
-    assert_eq!(Ceilings::builder().build(), Ok(Ceilings::default()));
+    assert_eq!(Limits::builder().build(), Ok(Limits::default()));
 }
 
 #[tokio::test]
 async fn a_request_that_a_leg_could_not_answer_in_full_is_never_called_complete() {
-    let over = Ceilings::builder().leg_top_k(2).build().unwrap_err();
-    let expected = CeilingError::RequestOverLeg {
+    let over = Limits::builder().leg_top_k(2).build().unwrap_err();
+    let expected = LimitsError::RequestOverLeg {
         request_top_k: 1_000,
         leg_top_k: 2,
     };
     assert_eq!(over, expected);
-    let both = Ceilings::builder().leg_top_k(2).request_top_k(2);
-    let index = library(&memory().with_ceilings(both.build().unwrap())).await;
+    let both = Limits::builder().leg_top_k(2).request_top_k(2);
+    let index = library(&memory().with_limits(both.build().unwrap())).await;
     let texts = ["word one", "word two", "word three", "word four"];
     let org = index.tenant(tenant("a"));
     org.index_source(source("s", &["g"], &texts)).await.unwrap();

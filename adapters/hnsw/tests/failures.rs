@@ -75,7 +75,7 @@ async fn a_graph_of_a_save_that_failed_is_not_taken_for_other_rows() {
     assert!(found > 180, "{found} of 200");
 }
 
-/// Called bare, as the checked handle would refuse it before.
+/// Called bare, as `Collection` would refuse it before.
 #[tokio::test]
 async fn a_vector_of_another_width_does_not_end_the_collection() {
     let folder = tempfile::tempdir().unwrap();

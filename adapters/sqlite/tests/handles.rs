@@ -233,7 +233,7 @@ async fn values_come_back_as_they_were_given() {
     let key = MetadataKey::stored("_shelfward_revision").unwrap();
     metadata.insert(key, Scalar::text("0f").unwrap());
     let given = bare("1").with_metadata(metadata.clone()).with_text("t");
-    // The library writes its own keys past the checked handle's refusal, so this goes bare.
+    // The library writes its own keys past refusal of `Collection`, so this goes bare.
     let sqlite = SqliteStore::in_memory().unwrap();
     sqlite.create(collection.spec()).await.unwrap();
     let bare = sqlite.open(&name()).await.unwrap().unwrap();

@@ -26,7 +26,7 @@ macro_rules! faults {
     };
 }
 
-/// Cases of rules that the checked handle keeps, whatever a store does: no faulty store shows them.
+/// Cases of rules that `Collection` keeps, whatever a store does: no faulty store shows them.
 pub const KEPT_BY_THE_HANDLE: &[&str] = &[
     "collections/zero-width",
     "writes/reserved-key",

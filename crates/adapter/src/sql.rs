@@ -65,7 +65,7 @@ pub enum FieldRef<'a> {
 /// How an engine says each test of a field.
 ///
 /// A declared field is asked only for operands that its kind can hold, but that a number need not be
-/// of the column's own type: checked handles fold that, and a dialect that cannot compare the two
+/// of the column's own type: `Collection` folds that, and a dialect that cannot compare the two
 /// answers `None`.
 pub trait Dialect {
     /// A bound value.

@@ -65,7 +65,7 @@ pub struct Record {
     /// The text, if it has one. Records without a text take no part in lexical search.
     pub text: Option<Arc<str>>,
     /// The text's words under the collection's rule, in order, each at most 512 bytes.
-    /// The checked handle fills them in; a caller leaves them empty.
+    /// `Collection` fills them in; a caller leaves them empty.
     pub words: Arc<[Text]>,
     /// The metadata.
     pub metadata: Arc<Metadata>,

@@ -1,4 +1,4 @@
-//! What the checked handle reads is what the filter means, whatever part of it the store evaluates.
+//! What `Collection` reads is what the filter means, whatever part of it the store evaluates.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;

@@ -1,4 +1,4 @@
-//! What the checked handle writes: all of it, once, in turn, or refused before the store is asked.
+//! What `Collection` writes: all of it, once, in turn, or refused before the store is asked.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -145,9 +145,9 @@ pub(crate) fn spec_from_bytes(bytes: &[u8]) -> FileResult<CollectionSpec> {
     Ok(spec)
 }
 
-/// The words that a text has under a rule, as the checked handle makes them.
+/// The words that a text has under a rule, as `Collection` makes them.
 fn words_of(text: Option<&str>, rule: WordRule) -> Arc<[Text]> {
-    // A text with U+0000 is refused by the checked handle, so none of its words are kept out.
+    // A text with U+0000 is refused by `Collection`, so none of its words are kept out.
     query_words(text.unwrap_or_default(), rule, false)
         .unwrap_or_default()
         .into_iter()

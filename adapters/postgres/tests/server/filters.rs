@@ -1,4 +1,4 @@
-//! The rows that the server selects are exactly those that the algebra selects. The checked handle folds
+//! The rows that the server selects are exactly those that the algebra selects. `Collection` folds
 //! filters by the fields' kinds, and looks at no hit again.
 
 use proptest::strategy::{Strategy as _, ValueTree as _};

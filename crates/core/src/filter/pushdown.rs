@@ -116,7 +116,7 @@ impl FilterSupport {
     }
 }
 
-/// A filter split between a store's engine and the checked handle.
+/// A filter split between a store's engine and `Collection`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pushdown {
     /// What the engine is asked for; never narrower than the whole.

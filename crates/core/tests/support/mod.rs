@@ -1,4 +1,4 @@
-//! Stores and embedders for the tests of the library and the checked handle.
+//! Stores and embedders for the tests of the library and `Collection`.
 
 #![allow(
     dead_code,

@@ -91,3 +91,17 @@ async fn a_bulk_write_into_what_was_dropped_meanwhile_is_refused() {
     let count = anew.count(&Filter::everything()).await.unwrap();
     assert_eq!(count.exact(), Some(0));
 }
+
+#[tokio::test]
+async fn ensuring_what_is_there_waits_for_no_writer() {
+    let store = Store::new(MemoryStore::new());
+    let collection = store.ensure(&spec()).await.unwrap();
+    let many = records(1.0);
+    let mut write = pin!(collection.upsert(&many));
+    assert!(step(write.as_mut()).is_none(), "it is under way");
+    let again = spec();
+    let mut ensured = pin!(store.ensure(&again));
+    let ensured = step(ensured.as_mut()).expect("it waits for the writer");
+    ensured.unwrap();
+    write.await.unwrap();
+}

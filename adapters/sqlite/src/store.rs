@@ -111,6 +111,16 @@ impl StoreAdapter for SqliteStore {
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
         let call = Call::on(Operation::Create, &spec.name);
         let store = self.open_store(call)?;
+        // What is there is found by a read, which waits for no writer.
+        let asked = spec.clone();
+        let is_there = store.database.read(call, move |reading| {
+            let entry = CatalogRow::read(reading.connection, &asked.name)?;
+            let there = entry.map(|entry| entry.read_spec()).transpose()?;
+            Ok(there.is_some_and(|there| there.covers(&asked)))
+        });
+        if is_there.await? {
+            return Ok(());
+        }
         let spec = spec.clone();
         let job =
             move |connection: &Connection, stop: &CancelToken| create(connection, &spec, stop);

@@ -10,8 +10,11 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use shelfward_core::filter::key;
-use shelfward_core::{MetadataKey, MetadataPatch, Scalar};
-use support::{Lot, collection, dense, of_source, of_tenant, open, rows, seed, source, versions};
+use shelfward_core::{MetadataKey, MetadataPatch, Scalar, Store};
+use shelfward_sqlite::{SqliteOptions, SqliteStore};
+use support::{
+    Lot, collection, dense, of_source, of_tenant, open, rows, seed, source, spec, versions,
+};
 
 /// The rows and the highest version, read past the store.
 fn held(connection: &Connection) -> (i64, Option<String>) {
@@ -164,4 +167,23 @@ async fn more_writes_wait_than_there_are_threads_and_reads_go_on() {
         writing.await.unwrap().unwrap();
     }
     assert_eq!(rows(&held_open).await, 703);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ensuring_what_is_there_waits_for_no_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ensured.db");
+    let store = Store::new(
+        SqliteStore::open(
+            &path,
+            SqliteOptions::default().with_busy_timeout(Duration::from_secs(60)),
+        )
+        .unwrap(),
+    );
+    store.ensure(&spec()).await.unwrap();
+    let elsewhere = Connection::open(&path).unwrap();
+    elsewhere.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let ensured = tokio::time::timeout(Duration::from_secs(20), store.ensure(&spec())).await;
+    assert!(ensured.expect("it waits for the writer").is_ok());
+    elsewhere.execute_batch("ROLLBACK").unwrap();
 }

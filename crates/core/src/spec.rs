@@ -336,6 +336,12 @@ impl CollectionSpec {
         Ok(())
     }
 
+    /// Whether a collection of this spec is all that `asked` wants: nothing differs, no field is
+    /// missing. Creating it again then changes nothing, and need wait for no writer.
+    pub fn covers(&self, asked: &Self) -> bool {
+        self.check_compatible(asked).is_ok() && self.missing_fields(asked).is_empty()
+    }
+
     /// The fields that `asked` declares and this collection lacks.
     pub fn missing_fields<'a>(&self, asked: &'a Self) -> Vec<&'a Field> {
         asked

@@ -168,6 +168,9 @@ impl CollectionState {
         asked: &CollectionSpec,
         token: &CancelToken,
     ) -> Result<()> {
+        if self.read().rows.spec().covers(asked) {
+            return Ok(());
+        }
         self.change(Operation::Create, token, |view| {
             let spec = view.rows.plan_fields(asked);
             let spec = spec.map_err(|e| StoreError::new(Operation::Create, e).on(&asked.name))?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use shelfward_adapter::catalog::{encode_settings, encode_spec};
-use shelfward_core::{CollectionName, CollectionSpec};
+use shelfward_core::{CollectionName, CollectionSpec, ErrorKind};
 use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
@@ -24,9 +24,16 @@ pub(crate) struct Settings {
     pub(crate) ef_construction: u16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) text_search: Option<Identifier>,
+    /// The version of the word rule by which the stored words were made.
+    #[serde(default = "first_version")]
+    words: u32,
 }
 
 const FORMAT: u32 = 1;
+
+fn first_version() -> u32 {
+    1
+}
 
 impl Settings {
     /// The settings of a new collection.
@@ -37,7 +44,19 @@ impl Settings {
             m: options.m,
             ef_construction: options.ef_construction,
             text_search: options.text_search.clone(),
+            words: spec.word_rule.version(),
         }
+    }
+
+    /// Refuses words of another version of the rule, of which a search would find a part.
+    pub(crate) fn check_words(&self, spec: &CollectionSpec) -> Result<()> {
+        if self.text_search.is_some() || self.words == spec.word_rule.version() {
+            return Ok(());
+        }
+        Err(ErrorKind::Unsupported(
+            "collections whose words another version of the word rule made; drop this one and index its sources again",
+        )
+        .into())
     }
 }
 

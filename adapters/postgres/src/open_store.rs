@@ -106,6 +106,7 @@ impl OpenStore {
 
     /// A collection whose table has what it should.
     async fn checked(&self, row: CatalogRow, indexes_too: bool) -> Result<CollectionContext> {
+        row.settings.check_words(&row.spec)?;
         let context = CollectionContext {
             server: self.server.clone(),
             names: self.names.clone(),

@@ -15,6 +15,7 @@ tests!(
     added_fields_are_filled,
     a_table_in_the_way,
     a_newer_form,
+    words_of_an_older_rule,
     a_database_without_the_extension,
     an_old_extension,
     nothing_is_made_by_looking,
@@ -175,6 +176,27 @@ async fn a_newer_form(ground: Ground) {
         assert!(refused.to_string().contains("newer version"), "{refused}");
         assert_eq!(refused.persistence(), Persistence::Permanent);
     }
+}
+
+async fn words_of_an_older_rule(ground: Ground) {
+    let store = ground.store().await;
+    store.ensure(&spec("c")).await.unwrap();
+    let schema = ground.schema();
+    // As a version recorded it that knew of no versions.
+    ground
+        .sql(&format!(
+            "UPDATE {schema}.shelfward__collections SET settings = (settings::jsonb - 'words')::text"
+        ))
+        .await;
+    for refused in [
+        store.open(&name("c")).await.map(drop).unwrap_err(),
+        store.ensure(&spec("c")).await.map(drop).unwrap_err(),
+    ] {
+        assert!(refused.to_string().contains("word rule"), "{refused}");
+        assert_eq!(refused.persistence(), Persistence::Permanent);
+    }
+    assert!(store.drop_collection(&name("c")).await.unwrap());
+    store.ensure(&spec("c")).await.unwrap();
 }
 
 /// A database of the test's own, and its URL.

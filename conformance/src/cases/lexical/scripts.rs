@@ -33,6 +33,9 @@ async fn scripts(context: Context) -> Checked {
         ("ru", "Короткий обзор"),
         ("hi", "छोटा सारांश"),
         ("el", "Σύντομη ΠΕΡΊΛΗΨΗ"),
+        // Soft hyphens and joiners are not seen, and part no words.
+        ("de", "Die Text\u{ad}datei im Gesamt\u{ad}kon\u{ad}zept"),
+        ("fa", "کتاب\u{200c}ها"),
     ];
     let collection = holding(&context, &documents).await?;
     for (query, expected) in [
@@ -41,6 +44,9 @@ async fn scripts(context: Context) -> Checked {
         ("ОБЗОР", "ru"),
         ("सारांश", "hi"),
         ("περίληψη", "el"),
+        ("Textdatei", "de"),
+        ("gesamt\u{ad}konzept", "de"),
+        ("کتاب\u{200c}ها", "fa"),
     ] {
         finds(&collection, query, &[expected]).await?;
     }

@@ -199,7 +199,9 @@ mod tests {
             "postgres:hunter2",
             "postgres://ann:hunter2@localhost:port/db",
             "postgres://ann:hunter2@localhost/db?nosuch=1",
-            "postgresql://localhost/db?schema=Hunter2&hunter2=1",
+            "postgresql://localhost/db?schema=Hunter2&nosuch=hunter2",
+            // A password that looks like options.
+            "postgres://ann:pass?hunter2=1&hunter2=2@localhost/db",
             "postgres://ann:hunter2@localhost/db?sslmode=hunter2",
             "sqlserver://ann:hunter2@host/db",
             "hunter2:x@host",
@@ -207,7 +209,8 @@ mod tests {
             "hunter2",
             "memory:hunter2",
             "sqlite:/no-such-folder/hunter2/library.db",
-            "sqlite:library.db?hunter2=1",
+            "sqlite:library.db?nosuch=hunter2",
+            "sqlite:library.db?hunter2",
             "sqlite:library.db?synchronous=hunter2",
             "hnsw::hunter2",
             // Below what is a file, so that no folder can be made there.

@@ -7,7 +7,7 @@ pub mod catalog;
 pub mod error;
 pub mod filter;
 pub mod handle;
-mod options;
+mod setters;
 pub mod sql;
 pub mod sync;
 pub mod url;

@@ -103,9 +103,14 @@ impl Context {
         Ok(Store::from_arc(self.adapter().await?))
     }
 
+    /// The bare adapter, opened once more.
+    pub(crate) async fn another_adapter(&self) -> Result<Arc<dyn StoreAdapter>> {
+        self.0.store.open().await
+    }
+
     /// A checked store over a handle opened by itself.
     pub(crate) async fn another_store(&self) -> Result<Store> {
-        Ok(Store::from_arc(self.0.store.open().await?))
+        Ok(Store::from_arc(self.another_adapter().await?))
     }
 
     /// A name that no other case has, dropped when the run ends.

@@ -99,7 +99,11 @@ impl DurableStore {
         Ok(Arc::new(Handle(Arc::new(Session {
             kept: self.clone(),
             closed: AtomicBool::new(false),
-            locks: WriteLocks::new(),
+            locks: if self.one_process {
+                self.inner.write_locks()
+            } else {
+                WriteLocks::new()
+            },
         }))))
     }
 
@@ -135,8 +139,8 @@ fn record(stored: StoredRecord) -> Record {
 struct Session {
     kept: Arc<DurableStore>,
     closed: AtomicBool,
-    /// Of this handle alone: those of the store behind would order handles that stand for those of two
-    /// processes.
+    /// Of this handle alone where all processes write: those of the store behind would order handles
+    /// that stand for those of two processes.
     locks: WriteLocks,
 }
 

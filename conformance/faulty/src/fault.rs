@@ -288,7 +288,8 @@ faults! {
     MatchesSubstrings => "eq/text" "eq/not-contained" "eq/empty-text" "in/substring"
         "in/part-of-a-plain-text" "all/part-of-a-member" "operators/random" "delete/exactly-what-matches";
     /// Writers take no turns, and a replace is made of several steps.
-    UnorderedWriters => "races/replace-replace" "races/replace-narrow" "races/replace-remove";
+    UnorderedWriters => "races/replace-replace" "races/replace-narrow" "races/replace-remove"
+        "races/handles-share-the-locks";
     /// The best are found first and filtered afterwards, which is declared, and a search that comes
     /// short is called complete.
     ShortAndComplete => "library/short-answers-say-so";

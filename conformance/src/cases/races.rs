@@ -4,7 +4,9 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use shelfward_core::capabilities::Replace;
+use futures_util::FutureExt as _;
+use shelfward_core::adapter::{LockScope, StoreAdapter};
+use shelfward_core::capabilities::{Replace, Writers};
 use shelfward_core::library::LibrarySpec;
 use shelfward_core::{Capabilities, Collection, Filter, Include, LibraryIndex};
 
@@ -52,10 +54,33 @@ pub(super) fn cases() -> Vec<Case> {
             |can| atomic(can) && can.lexical.is_some(),
             "its replace is not atomic, or it has no lexical leg",
         ),
+        Case::new("races/handles-share-the-locks", shared_locks).only_where(
+            |can| can.writers == Writers::OneProcess,
+            "the store itself orders writers, those of other processes too",
+        ),
         Case::new("races/parallel-upserts", parallel),
         Case::new("races/same-key", same_key),
         Case::new("races/sources-side-by-side", side_by_side),
     ]
+}
+
+/// What core composes of several calls is ordered by these locks alone, so every handle in the process
+/// has to meet the same ones.
+async fn shared_locks(context: Context) -> Checked {
+    let name = context.name()?;
+    let locks = |adapter: Arc<dyn StoreAdapter>| adapter.write_locks().of(&name);
+    let first = locks(context.adapter().await?);
+    let second = locks(context.another_adapter().await?);
+    let held = first.acquire(LockScope::Collection).await;
+    let mut waiting = Box::pin(second.acquire(LockScope::Collection));
+    holds((&mut waiting).now_or_never().is_none(), || {
+        "two handles on one place do not share the locks of writers: keep one WriteLocks in what they share"
+            .into()
+    })?;
+    drop(held);
+    holds(waiting.now_or_never().is_some(), || {
+        "a lock of writers that was released is not passed on".into()
+    })
 }
 
 pub(super) fn updates(can: &Capabilities) -> bool {

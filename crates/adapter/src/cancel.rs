@@ -1,5 +1,8 @@
 //! Work whose caller may be gone: a future can be dropped anywhere, and what runs for it goes on by
-//! itself until it looks.
+//! itself until it looks. Needs a runtime of tokio.
+//!
+//! Classify [`Cancelled`] and [`Aborted`] as [`ErrorKind::Engine`](shelfward_core::ErrorKind::Engine),
+//! the first with nothing done.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

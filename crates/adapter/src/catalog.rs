@@ -23,8 +23,8 @@ struct Versioned {
 }
 
 impl<S: DeserializeOwned> CatalogRow<S> {
-    /// Reads a row back. The settings hold the number of their `format`, which is looked at first: a
-    /// newer one may have other members.
+    /// Reads a row back. The settings are a struct with a member `format: u32`, which is looked at first:
+    /// a newer one may have other members.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for another format, [`ErrorKind::Corrupt`] for what cannot be read.

@@ -60,6 +60,9 @@ impl<S> StoreHandle<S> {
     }
 
     /// Closes this handle. Answers the store where it was the last one, to be released.
+    ///
+    /// The store itself lives until the last handle and lease are dropped: keep what must be released
+    /// behind a `Mutex<Option<_>>` and take it here.
     pub fn close(&self) -> Option<&S> {
         let held = &*self.0.0;
         let was_closed = held.closed.swap(true, Ordering::SeqCst);

@@ -58,7 +58,12 @@ impl StoreDir {
 
     /// Lets another process open the folder.
     pub(crate) fn unlock(&self) {
-        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = lock.take() {
+            // Closing the file is not enough: a process that another thread is about to begin holds a
+            // copy of it until it executes its program. Where this fails, closing does it then.
+            let _closed_then = file.unlock();
+        }
     }
 
     /// Refuses a folder that is not the one that was opened: what is written to that is lost.
@@ -72,6 +77,12 @@ impl StoreDir {
         } else {
             Err(FileError::Io(io::ErrorKind::NotFound))
         }
+    }
+}
+
+impl Drop for StoreDir {
+    fn drop(&mut self) {
+        self.unlock();
     }
 }
 

@@ -27,9 +27,9 @@ pub use snippet::{Snippet, SnippetAround, snippet_around};
 pub use span::Span;
 #[cfg(feature = "splitters")]
 pub use split::{
-    ByHeading, ByHeadingOptions, ByParagraph, ByParagraphOptions, Document, DocumentPiece,
-    FixedWithOverlap, FixedWithOverlapOptions, Pages, Piece, SplitError, Splitter, WholeDocument,
-    fixed, split_documents, structure,
+    Boundaries, ByHeading, ByHeadingOptions, ByParagraph, ByParagraphOptions, Document,
+    DocumentPiece, FixedWithOverlap, FixedWithOverlapOptions, Pages, Piece, SplitError, Splitter,
+    WholeDocument, fixed, split_documents, structure,
 };
 pub use turns::{ChunkTurns, Turn, TurnPassage, TurnPlace, chunk_turns, is_blank};
 pub use words::{WordRule, lexical_tokens};

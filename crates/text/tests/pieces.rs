@@ -352,7 +352,7 @@ fn pieces_of_any_text_are_bounded_in_number() {
         |n| "```\n".to_owned() + &"code\n\n".repeat(n / 6),
     ];
     for (which, text) in texts.into_iter().enumerate() {
-        let n = 300_000;
+        let n = 200_000;
         let text = text(n);
         for pieces in [
             fixed(&text, 800, Boundaries::Words).unwrap(),

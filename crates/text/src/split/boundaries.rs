@@ -4,6 +4,7 @@ use super::spans::{rest, slice};
 use crate::grapheme::{cut, is_break, trim_start};
 use crate::runs::InWord;
 use crate::script::{is_hangul, is_unspaced};
+use crate::sentence::{closes, each_start};
 use crate::snippet::is_white;
 use serde::{Deserialize, Serialize};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
@@ -42,71 +43,77 @@ enum Gap {
 }
 
 /// Where a piece ends that begins with `left`, where white space at its start does not count: behind
-/// `max` characters at most. At white space in the last `near` of them, else at a word's edge there,
-/// else at the last of either, else at any sign; between two letters only if nothing else is there.
+/// `max` characters at most. As [`word_end`], and inside a word if that is nowhere.
 pub(super) fn word_cut(left: &str, max: usize, near: usize) -> usize {
     let blank = trim_start(left);
     let piece = rest(left, blank);
-    let Some((limit, _)) = piece.char_indices().nth(max) else {
-        return left.len();
+    blank + word_end(piece, max, near).unwrap_or_else(|| cut(piece, max))
+}
+
+/// Where the first `max` characters of a text can be cut: at white space in the last `near` of them,
+/// else at a word's edge there, else at the last of either, else at any sign, but between two letters
+/// of a word never. Its end if there are no more.
+pub(crate) fn word_end(text: &str, max: usize, near: usize) -> Option<usize> {
+    let Some((limit, _)) = text.char_indices().nth(max) else {
+        return Some(text.len());
     };
-    let within = slice(piece, 0, limit)
-        .char_indices()
-        .rev()
-        .map(|(at, _)| at);
+    let within = slice(text, 0, limit).char_indices().rev().map(|(at, _)| at);
     let (mut word, mut sign) = (None, None);
     for (passed, at) in std::iter::once(limit).chain(within).enumerate() {
         if at == 0 || passed > near && word.is_some() {
             break;
         }
-        match gap(piece, at) {
-            Some(Gap::White) => return blank + at,
+        match gap(text, at) {
+            Some(Gap::White) => return Some(at),
             Some(Gap::Word) => word = word.or(Some(at)),
             Some(Gap::Sign) => sign = sign.or(Some(at)),
             None => {}
         }
     }
-    blank + word.or(sign).unwrap_or_else(|| cut(piece, max))
+    word.or(sign)
+}
+
+/// Where the first word of a text begins whose beginning is not known to be one: behind white space
+/// in the first `near` bytes, else at a word's edge. Its end if there is none.
+pub(crate) fn word_start(text: &str, near: usize) -> usize {
+    let mut word = None;
+    for (at, character) in text.char_indices().skip(1) {
+        if at > near && word.is_some() {
+            break;
+        }
+        match gap(text, at) {
+            Some(Gap::White) if !is_white(character) => return at,
+            Some(Gap::Word) => word = word.or(Some(at)),
+            _ => {}
+        }
+    }
+    word.unwrap_or(text.len())
 }
 
 /// Where what is repeated of `ahead`, the piece before, begins: at the first sentence from `reach` on,
 /// else the first word. Its end if none begins there.
 pub(super) fn repeat_from(ahead: &str, reach: usize) -> usize {
-    let mut word = None;
-    // Whether a sentence has ended, with nothing since but white space or what closes it.
-    let mut ended = reach == 0;
-    let mut line_ends = 0;
-    // A sentence that begins at `reach` ended before.
-    let before = slice(ahead, 0, reach).char_indices().rev();
-    let from = before.take(8).last().map_or(reach, |(at, _)| at);
-    for (at, character) in rest(ahead, from).char_indices() {
-        let at = from + at;
-        if character.is_whitespace() {
-            line_ends += usize::from(character == '\n');
-            continue;
+    let mut first: Option<(usize, Gap)> = None;
+    let mut found = None;
+    each_start(ahead, reach, ahead.len(), |at, sentence| {
+        if !sentence && first.is_some_and(|(_, gap)| gap == Gap::White) {
+            return true;
         }
-        if at >= reach {
-            let sentence = (ended || line_ends > 1) && !character.is_lowercase();
-            let wanted = sentence || word.is_none_or(|(_, gap)| gap == Gap::Word);
-            let gap = if at == 0 {
-                Some(Gap::White)
-            } else {
-                gap(ahead, at).filter(|gap| wanted && *gap != Gap::Sign)
-            };
-            match gap {
-                Some(_) if sentence => return at,
-                Some(gap) if word.is_none() || gap == Gap::White => {
-                    word = word
-                        .filter(|(_, gap)| *gap == Gap::White)
-                        .or(Some((at, gap)));
-                }
-                _ => {}
-            }
+        let gap = if at == 0 {
+            Some(Gap::White)
+        } else {
+            gap(ahead, at)
+        };
+        let Some(gap) = gap.filter(|gap| *gap != Gap::Sign) else {
+            return true;
+        };
+        if first.is_none_or(|(_, first)| first == Gap::Word && gap == Gap::White) {
+            first = Some((at, gap));
         }
-        line_ends = 0;
-        ended = ends_sentence(character) || ended && closes(character);
-    }
-    word.map_or(ahead.len(), |(at, _)| at)
+        found = sentence.then_some(at);
+        !sentence
+    });
+    found.or(first.map(|(at, _)| at)).unwrap_or(ahead.len())
 }
 
 /// What parts the text at `at`; `None` between the letters of a word, and inside a grapheme.
@@ -153,32 +160,10 @@ fn is_letter(character: char) -> bool {
     InWord::of(character) == InWord::Letter
 }
 
-fn closes(character: char) -> bool {
-    use GeneralCategory::{
-        ClosePunctuation, ConnectorPunctuation, DashPunctuation, FinalPunctuation, OtherPunctuation,
-    };
-    let category = character.general_category();
-    matches!(
-        category,
-        ClosePunctuation
-            | ConnectorPunctuation
-            | DashPunctuation
-            | FinalPunctuation
-            | OtherPunctuation
-    )
-}
-
 fn opens(character: char) -> bool {
     let category = character.general_category();
     matches!(
         category,
         GeneralCategory::OpenPunctuation | GeneralCategory::InitialPunctuation
-    )
-}
-
-fn ends_sentence(character: char) -> bool {
-    matches!(
-        character,
-        '.' | '!' | '?' | '…' | '。' | '！' | '？' | '｡' | '؟' | '۔' | '।' | '॥' | '։' | '።'
     )
 }

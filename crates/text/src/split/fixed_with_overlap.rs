@@ -50,7 +50,7 @@ impl Default for FixedWithOverlapOptions {
 ///     ..FixedWithOverlapOptions::default()
 /// };
 /// let pieces = FixedWithOverlap::new(options)?.split(&text);
-/// assert_eq!((pieces[0].span.end, pieces[1].span.start, pieces[1].own_start), (99, 80, 100));
+/// assert_eq!((pieces[0].span.end, pieces[1].span.start, pieces[1].own.start), (99, 80, 100));
 /// # Ok::<(), shelfward_text::SplitError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

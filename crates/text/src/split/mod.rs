@@ -25,6 +25,7 @@ pub use pages::Pages;
 pub use structure::structure;
 pub use whole_document::WholeDocument;
 
+pub(crate) use boundaries::{word_end, word_start};
 pub(crate) use spans::trimmed;
 
 use crate::span::Span;

@@ -78,7 +78,7 @@ pub(super) fn around(text: &str, core: Span, max_chars: usize) -> Span {
     // White space ahead of a word takes the room of one.
     let blank = past.len() - past.trim_start_matches(is_white).len();
     let room = room.saturating_sub(usize::from(blank > 0));
-    let more = word_end(part(core.end + blank, text.len()), room, room / 2);
+    let more = word_end(part(core.end + blank, text.len()), room, room / 4 * 3);
     let end = core.end + more.filter(|more| *more > 0).map_or(0, |more| blank + more);
     trimmed(text, start, end).unwrap_or(core)
 }
@@ -114,5 +114,5 @@ fn begin(text: &str, at: usize, chars: usize, sentence: usize) -> usize {
     {
         return from;
     }
-    from + word_start(rest, rest.len() / 2)
+    from + word_start(rest, rest.len() / 4 * 3)
 }

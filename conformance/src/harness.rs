@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
@@ -14,7 +14,7 @@ use crate::gaps::KnownGaps;
 use crate::process::{Processes, child_place, serve_child};
 use crate::report::{CaseReport, NotRun};
 use crate::store::StoreUnderTest;
-use crate::suite::{DEFAULT_SEED, GONE, Selection, Suite};
+use crate::suite::{DEFAULT_SEED, Selection, Suite};
 use crate::sweep::sweep;
 
 /// Runs the suite on a store, every case as its own test named `group/case`.
@@ -39,7 +39,8 @@ use crate::sweep::sweep;
 /// second process. So `main` does nothing but call this, and makes the same store each time.
 ///
 /// A case passes when it finds what is expected: `honours`, `refuses` where the capabilities exclude
-/// the thing, or the verdict of its known gap.
+/// the thing, or the verdict of its known gap. One that does not apply to the store is ignored, and its
+/// line says why.
 pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> ExitCode {
     if let Some(place) = child_place() {
         return second_process(Arc::new(store), place);
@@ -65,8 +66,8 @@ pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> Exit
 /// In the place of [`run_tests`] where the store cannot be run here, and why: for `main` of a store
 /// whose server nobody has named.
 ///
-/// Lists every case as ignored, says why on stderr, and ends well. Where a report is asked for, it
-/// says the same. A run is never passed in silence.
+/// Every case is ignored, its line says why, and so does stderr; the run ends well. Where a report is
+/// asked for, it says the same. A run is never passed in silence.
 ///
 /// ```no_run
 /// # use std::process::ExitCode;
@@ -101,8 +102,7 @@ pub fn not_run(store: &str, why: &str) -> ExitCode {
     }
     let trials = ids.into_iter().map(|id| {
         let why = why.to_owned();
-        let runner = move || Err(format!("not run: {why}").into());
-        Trial::test(id, runner).with_ignored_flag(true)
+        Trial::ignorable_test(id, move || Ok(Completion::ignored_with(why)))
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
@@ -247,7 +247,7 @@ impl Prepared {
             let (runtime, suite) = (self.runtime.clone(), self.suite.clone());
             let (cases, done, progress) = (cases.clone(), done.clone(), self.progress);
             let mut stopped = stopped.clone();
-            Trial::test(case.info().id.clone(), move || {
+            Trial::ignorable_test(case.info().id.clone(), move || {
                 let ended = runtime.block_on(async {
                     tokio::select! {
                         biased;
@@ -312,20 +312,20 @@ fn stopped_by_the_user(runtime: &Runtime) -> watch::Receiver<bool> {
     stopped
 }
 
-fn outcome(report: &CaseReport) -> Result<(), Failed> {
-    if report.message == GONE {
-        return Err(format!("not run: {GONE}").into());
+/// How a case stands in the list of tests. Not run is not passed.
+fn outcome(report: &CaseReport) -> Result<Completion, Failed> {
+    match (report.as_expected(), report.ran()) {
+        (true, true) => Ok(Completion::Completed),
+        (true, false) => Ok(Completion::ignored_with(&report.message)),
+        (false, _) => {
+            let gap = match report.known_gap {
+                Some(_) => " (a known gap; it closed or changed)",
+                None => "",
+            };
+            let (found, expected) = (report.verdict, report.expected);
+            Err(format!("{found}, expected {expected}{gap}: {}", report.message).into())
+        }
     }
-    if report.as_expected() {
-        return Ok(());
-    }
-    let gap = if report.known_gap.is_some() {
-        " (a known gap; it closed or changed)"
-    } else {
-        ""
-    };
-    let (found, expected) = (report.verdict, report.expected);
-    Err(format!("{found}, expected {expected}{gap}: {}", report.message).into())
 }
 
 fn progress_line(report: &CaseReport, done: usize, of: usize) -> String {
@@ -342,4 +342,36 @@ fn var(name: &str) -> Option<String> {
 /// Notes go to stderr; a reader that went away is no reason to fail.
 fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::Verdict;
+
+    #[test]
+    fn a_case_that_was_not_run_is_listed_as_ignored_with_its_reason() {
+        let report = |verdict, expected| CaseReport {
+            id: "eq/text".to_owned(),
+            group: "eq".to_owned(),
+            verdict,
+            expected,
+            message: "it has no lexical leg".to_owned(),
+            known_gap: None,
+            millis: 0,
+        };
+        let listed = |verdict, expected| outcome(&report(verdict, expected));
+        let not_run = listed(Verdict::NotRun, Verdict::NotRun).unwrap();
+        assert!(matches!(
+            not_run,
+            Completion::Ignored { reason: Some(why) } if why == "it has no lexical leg"
+        ));
+        for verdict in [Verdict::Honours, Verdict::Refuses] {
+            let passed = listed(verdict, verdict).unwrap();
+            assert!(matches!(passed, Completion::Completed));
+        }
+        // A gap that is not asked about is no gap that is still there.
+        assert!(listed(Verdict::NotRun, Verdict::Errors).is_err());
+        assert!(listed(Verdict::Errors, Verdict::Honours).is_err());
+    }
 }

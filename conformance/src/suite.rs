@@ -71,7 +71,7 @@ pub struct Suite {
 }
 
 /// Why a case was not run where the store went away.
-pub(crate) const GONE: &str = "the store answers nothing any more";
+const GONE: &str = "the store answers nothing any more";
 
 impl Suite {
     /// Every case, without a store: for listing.

@@ -27,6 +27,8 @@ pub struct CaseInfo {
     pub reopens: bool,
     /// Whether a second process has to open the store.
     pub second_process: bool,
+    /// Whether what the store keeps has to be damaged.
+    pub(crate) damages: bool,
     /// What the store has to be a client of.
     pub(crate) server: Wanted,
 }
@@ -76,6 +78,7 @@ impl CaseInfo {
                 Some("its server asks for no credentials")
             }
             _ if self.server == Wanted::Crash => environment.crashes.err(),
+            _ if self.damages => environment.damages.err(),
             _ => None,
         }
     }
@@ -103,6 +106,7 @@ impl Case {
             applies: Applies::Always,
             reopens: false,
             second_process: false,
+            damages: false,
             server: Wanted::Nothing,
         };
         Self {
@@ -136,6 +140,12 @@ impl Case {
     /// Says that a second process opens the store, so that only a durable one is asked.
     pub(crate) fn second_process(mut self) -> Self {
         self.info.second_process = true;
+        self.reopens()
+    }
+
+    /// Says that what the store keeps is damaged, so that only a durable one is asked.
+    pub(crate) fn damages(mut self) -> Self {
+        self.info.damages = true;
         self.reopens()
     }
 

@@ -65,6 +65,7 @@ impl Context {
                 Some(server) => server.crashable().map(drop),
                 None => Ok(()),
             },
+            damages: self.0.store.damage().map(drop),
         }
     }
 
@@ -225,6 +226,8 @@ pub(crate) struct Environment {
     pub(crate) denies: bool,
     /// Whether there is one that may be crashed, or why there is none.
     pub(crate) crashes: std::result::Result<(), &'static str>,
+    /// Whether what it keeps can be damaged, or why not.
+    pub(crate) damages: std::result::Result<(), &'static str>,
 }
 
 /// Where a store of one case alone lies.
@@ -243,6 +246,12 @@ impl StoreLocation {
     /// A checked store on it, opened by itself.
     pub(crate) async fn open(&self) -> Result<Store> {
         Ok(Store::from_arc(self.bare().await?))
+    }
+
+    /// Damages the record of a collection there whose text this is.
+    pub(crate) async fn damage(&self, collection: &CollectionName, text: &str) -> Checked {
+        let damage = self.context.0.store.damage().map_err(Finding::errors)?;
+        Ok(damage.damage(&self.location, collection, text).await?)
     }
 
     /// A process that opens it.

@@ -7,6 +7,7 @@ mod case;
 mod cases;
 mod check;
 mod context;
+mod damage;
 mod embedder;
 mod fixture;
 mod gaps;
@@ -23,6 +24,7 @@ mod sweep;
 mod verdict;
 
 pub use case::{Case, CaseInfo};
+pub use damage::{Damage, damage_files};
 pub use embedder::TableEmbedder;
 pub use gaps::{GapsError, KnownGap, KnownGaps};
 pub use harness::{not_run, run_tests};

@@ -28,6 +28,8 @@ pub(super) struct FaultyCollection {
     pub(super) searches: AtomicUsize,
     /// How many replaces the store has begun.
     pub(super) writers: Arc<AtomicUsize>,
+    /// Of the writers of this store, where one keeps it.
+    turn: Arc<tokio::sync::Mutex<()>>,
     /// What was answered before, where answers are cached.
     answers: Mutex<Vec<(Leg, LegResult)>>,
 }
@@ -40,6 +42,7 @@ impl FaultyCollection {
         can: Capabilities,
         old_records: OldRecords,
         writers: Arc<AtomicUsize>,
+        turn: Arc<tokio::sync::Mutex<()>>,
     ) -> Self {
         Self {
             inner,
@@ -49,6 +52,7 @@ impl FaultyCollection {
             old_records,
             searches: AtomicUsize::new(0),
             writers,
+            turn,
             answers: Mutex::default(),
         }
     }
@@ -110,6 +114,13 @@ impl FaultyCollection {
     /// Its own writes a handle knows of.
     fn written(&self) {
         self.answers().clear();
+    }
+
+    /// Takes the writers' turn and keeps it, where that is the fault.
+    async fn lock_for_ever(&self) {
+        if self.fault == Fault::KeepsLockOfTheReturned {
+            std::mem::forget(self.turn.clone().lock_owned().await);
+        }
     }
 
     /// Waits until a replace that began at the same time is half done, where nobody takes turns.
@@ -261,6 +272,7 @@ impl CollectionAdapter for FaultyCollection {
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
         self.written();
+        self.lock_for_ever().await;
         if precondition.is_none() {
             self.remember(Change::Deleted, selector.filter()).await?;
             self.remember(Change::WrittenOver, selector.filter())

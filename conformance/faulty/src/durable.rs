@@ -42,12 +42,18 @@ struct State {
     /// Whether it was opened again after all had let go of it.
     again: bool,
     journal: Journal,
+    /// What is damaged, which whoever reads it notices.
+    damaged: Vec<(CollectionName, Key)>,
 }
 
 impl DurableStore {
     /// Nothing yet, kept in a store that stays open.
     pub fn new(inner: Arc<dyn StoreAdapter>, fault: Option<Fault>) -> Arc<Self> {
-        let of_one_process = [Fault::LetsAnotherProcessIn, Fault::KeepsLockOfTheDead];
+        let of_one_process = [
+            Fault::LetsAnotherProcessIn,
+            Fault::KeepsLockOfTheDead,
+            Fault::KeepsLockWhenClosed,
+        ];
         Arc::new(Self {
             inner,
             fault,
@@ -105,6 +111,23 @@ impl DurableStore {
                 WriteLocks::new()
             },
         }))))
+    }
+
+    /// Damages the record of a collection whose text this is.
+    ///
+    /// # Errors
+    /// Those of the store behind.
+    pub async fn damage(&self, name: &CollectionName, text: &str) -> Result<()> {
+        let mut all = self.all(name, &Filter::everything()).await?;
+        all.retain(|record| record.text.as_deref() == Some(text));
+        if self.fault != Some(Fault::ServesDamaged) {
+            let damaged = all.into_iter().map(|record| (name.clone(), record.key));
+            self.state().damaged.extend(damaged);
+        } else if let Some(collection) = self.inner.open(name).await? {
+            let damaged: Vec<_> = all.into_iter().map(|r| r.with_text("damaged")).collect();
+            collection.upsert(&damaged).await?;
+        }
+        Ok(())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -223,7 +246,9 @@ impl StoreAdapter for Handle {
     async fn close(&self) -> Result<()> {
         if !self.0.closed.swap(true, Ordering::SeqCst) {
             let mut state = self.0.kept.state();
-            state.open -= 1;
+            if self.0.kept.fault != Some(Fault::KeepsLockWhenClosed) {
+                state.open -= 1;
+            }
             state.journal.closed = true;
         }
         Ok(())
@@ -271,6 +296,27 @@ impl DurableCollection {
     }
 }
 
+impl DurableCollection {
+    /// Reads that brought these keys fail where one of them is damaged.
+    fn undamaged<'a>(
+        &self,
+        operation: Operation,
+        mut keys: impl Iterator<Item = &'a Key>,
+    ) -> Result<()> {
+        let state = self.session.kept.state();
+        let here =
+            |(name, key): &(CollectionName, Key), read| name == &self.spec().name && key == read;
+        if !keys.any(|read| state.damaged.iter().any(|damaged| here(damaged, read))) {
+            return Ok(());
+        }
+        let kind = match self.session.kept.fault {
+            Some(Fault::CallsDamageAFailure) => ErrorKind::Engine,
+            _ => ErrorKind::Corrupt("a record does not match its checksum"),
+        };
+        Err(StoreError::new(operation, kind).on(&self.spec().name))
+    }
+}
+
 /// What a write is about.
 #[derive(Clone, Copy)]
 enum About<'a> {
@@ -303,7 +349,7 @@ impl Layer for DurableCollection {
         let kept = &self.session.kept;
         let again = kept.state().again;
         let lexical = matches!(leg.ask, LegQuery::Lexical { .. });
-        match kept.fault {
+        let found = match kept.fault {
             Some(Fault::ForgetsWords) if again && lexical => {
                 Ok(LegResult::new(Vec::new(), Completeness::Complete))
             }
@@ -315,7 +361,9 @@ impl Layer for DurableCollection {
                 Ok(found)
             }
             _ => search_one(&*self.behind, leg).await,
-        }
+        }?;
+        self.undamaged(Operation::Search, found.hits.iter().map(|hit| &hit.key))?;
+        Ok(found)
     }
 
     async fn fetch(
@@ -325,7 +373,10 @@ impl Layer for DurableCollection {
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
         self.session.open(Operation::Fetch)?;
-        self.behind.fetch(keys, within, include).await
+        let fetched = self.behind.fetch(keys, within, include).await?;
+        let brought = fetched.iter().flatten().map(|record| &record.key);
+        self.undamaged(Operation::Fetch, brought)?;
+        Ok(fetched)
     }
 
     async fn replace(
@@ -372,7 +423,9 @@ impl Layer for DurableCollection {
         include: Include,
     ) -> Result<Page> {
         self.session.open(Operation::Scan)?;
-        self.behind.scan(filter, after, limit, include).await
+        let page = self.behind.scan(filter, after, limit, include).await?;
+        self.undamaged(Operation::Scan, page.records.iter().map(|r| &r.key))?;
+        Ok(page)
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {

@@ -8,6 +8,8 @@ use shelfward_core::{
     async_trait,
 };
 
+use tokio::sync::Mutex;
+
 use super::Fault;
 use super::collection::FaultyCollection;
 use super::old_records::OldRecords;
@@ -19,6 +21,7 @@ pub struct FaultyStore {
     transactions: bool,
     old_records: OldRecords,
     writers: Arc<AtomicUsize>,
+    turn: Arc<Mutex<()>>,
 }
 
 impl FaultyStore {
@@ -30,6 +33,7 @@ impl FaultyStore {
             transactions: true,
             old_records: OldRecords::default(),
             writers: Arc::default(),
+            turn: Arc::default(),
         }
     }
 
@@ -95,6 +99,7 @@ impl StoreAdapter for FaultyStore {
             can,
             self.old_records.clone(),
             self.writers.clone(),
+            self.turn.clone(),
         ))))
     }
 

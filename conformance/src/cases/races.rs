@@ -3,17 +3,22 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use shelfward_core::adapter::{LockScope, StoreAdapter};
 use shelfward_core::capabilities::{Replace, Writers};
+use shelfward_core::filter::key as field;
 use shelfward_core::library::LibrarySpec;
-use shelfward_core::{Capabilities, Collection, Filter, Include, LibraryIndex};
+use shelfward_core::{
+    Capabilities, Collection, Filter, Include, LibraryIndex, MetadataKey, MetadataPatch, StoreError,
+};
 
 use crate::case::Case;
 use crate::check::{holds, rows};
 use crate::context::{Context, record};
 use crate::embedder::TableEmbedder;
+use crate::fixture::fields;
 use crate::library::{file, file_texts, open, visible};
 use crate::process::{PASSAGES, Write, letter_source, write_source};
 use crate::verdict::{Checked, Finding, Verdict};
@@ -58,6 +63,7 @@ pub(super) fn cases() -> Vec<Case> {
             |can| can.writers == Writers::OneProcess,
             "the store itself orders writers, those of other processes too",
         ),
+        Case::new("races/a-write-that-returned-holds-nobody", released),
         Case::new("races/parallel-upserts", parallel),
         Case::new("races/same-key", same_key),
         Case::new("races/sources-side-by-side", side_by_side),
@@ -81,6 +87,56 @@ async fn shared_locks(context: Context) -> Checked {
     holds(waiting.now_or_never().is_some(), || {
         "a lock of writers that was released is not passed on".into()
     })
+}
+
+/// A write that waits longer for its turn never gets it.
+const TURN: Duration = Duration::from_secs(10);
+
+/// Whatever a write locked is released when it returns: the next one has its turn, whichever it is and
+/// through whichever handle.
+async fn released(context: Context) -> Checked {
+    let spec = context.spec()?.with_fields(fields()?);
+    let here = context.make(&spec).await?;
+    let there = context.again(&spec.name).await?;
+    let records = [record("a", 0, r#"{"t":"u"}"#)?];
+    let selector = field("t").eq("u").build()?.narrow()?;
+    let patch = MetadataPatch::new().set(MetadataKey::new("n")?, 1);
+    let mut last = "none";
+    for handle in [&here, &here, &there, &here] {
+        in_turn(&mut last, "an upsert", handle.upsert(&records)).await?;
+        in_turn(&mut last, "a replace", handle.replace(&selector, &records)).await?;
+        if updates(handle.capabilities()) {
+            let update = handle.update_metadata(&selector, &patch);
+            in_turn(&mut last, "an update", update).await?;
+        }
+        in_turn(
+            &mut last,
+            "a delete by filter",
+            handle.delete_matching(&selector),
+        )
+        .await?;
+        let keys = records.each_ref().map(|record| record.key.clone());
+        in_turn(&mut last, "a delete by key", handle.delete(&keys)).await?;
+        in_turn(&mut last, "a delete of everything", handle.delete_all()).await?;
+    }
+    Ok(())
+}
+
+async fn in_turn<T>(
+    last: &mut &'static str,
+    what: &'static str,
+    write: impl Future<Output = Result<T, StoreError>>,
+) -> Checked {
+    let Ok(written) = tokio::time::timeout(TURN, write).await else {
+        let seconds = TURN.as_secs();
+        return Err(Finding::errors(format!(
+            "{what} still waits after {seconds} s, though {last}, the write before it, returned: it did \
+             not release what it had locked"
+        )));
+    };
+    written?;
+    *last = what;
+    Ok(())
 }
 
 pub(super) fn updates(can: &Capabilities) -> bool {

@@ -1,6 +1,7 @@
 //! What was written is there when a store is opened again, however it was let go of.
 
 mod answers;
+mod damaged;
 mod killed;
 mod reopened;
 
@@ -34,6 +35,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("durability/without-a-close", reopened::without_a_close).reopens(),
         Case::new("durability/close-lets-go", reopened::close_lets_go).reopens(),
         Case::new("durability/opened-many-times", reopened::many_times).reopens(),
+        Case::new("durability/damage-is-called-so", damaged::case).damages(),
         killed("durability/killed-during-replace", Stream::Replaces)
             .only_where(atomic, NOT_ATOMIC)
             .second_process(),

@@ -142,7 +142,7 @@ fn two_units() -> Checked<Vec<Record>> {
         .collect()
 }
 
-async fn units(context: &Context) -> Checked<(OpenStore, Vec<Record>)> {
+pub(super) async fn units(context: &Context) -> Checked<(OpenStore, Vec<Record>)> {
     let spec = context.spec()?.with_fields(fixture::fields()?);
     let opened = OpenStore::new(context, &spec).await?;
     let records = two_units()?;

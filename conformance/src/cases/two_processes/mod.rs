@@ -76,14 +76,20 @@ pub(super) fn cases() -> Vec<Case> {
         )
         .second_process(),
     );
-    cases.push(
-        Case::new("races/another-process-is-refused", exclusive::refused)
-            .only_where(
-                |can| can.writers == Writers::OneProcess,
-                "it orders writers of all processes, and lets them in",
-            )
-            .second_process(),
-    );
+    let of_one_process = [
+        Case::new("races/another-process-is-refused", exclusive::refused),
+        Case::new(
+            "races/dropped-handles-lock-nobody-out",
+            exclusive::lock_of_the_dropped,
+        ),
+    ];
+    cases.extend(of_one_process.map(|case| {
+        case.only_where(
+            |can| can.writers == Writers::OneProcess,
+            "it orders writers of all processes, and lets them in",
+        )
+        .second_process()
+    }));
     cases.push(
         Case::new(
             "races/a-killed-process-locks-nobody-out",

@@ -16,9 +16,9 @@ use shelfward_core::{ErrorKind, Store, StoreError, async_trait};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-use super::races::atomic;
 use super::server::interrupted;
 use crate::case::{Case, Wanted};
+use crate::check::atomic;
 use crate::context::Context;
 use crate::oracle::Random;
 use crate::verdict::{Checked, Finding, Verdict};

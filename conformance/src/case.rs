@@ -21,8 +21,9 @@ pub struct CaseInfo {
     pub id: String,
     /// Whether a store of these capabilities can do what the case asks. One that cannot must refuse.
     pub needs: fn(&Capabilities) -> bool,
-    /// Where the case has nothing to ask of a store, so that it is not run.
-    pub(crate) applies: Applies,
+    /// To stores of which capabilities the case applies, and why not to others: they have no promise to
+    /// keep, nor one to refuse. To all stores where there is none.
+    applies: Option<(fn(&Capabilities) -> bool, &'static str)>,
     /// Whether the store has to be let go of and opened again.
     pub reopens: bool,
     /// Whether a second process has to open the store.
@@ -46,15 +47,6 @@ pub(crate) enum Wanted {
     Crash,
 }
 
-/// To which stores a case applies.
-#[derive(Clone, Copy)]
-pub(crate) enum Applies {
-    /// To all.
-    Always,
-    /// To those of these capabilities; elsewhere there is no promise to keep, nor one to refuse.
-    Where(fn(&Capabilities) -> bool, &'static str),
-}
-
 impl CaseInfo {
     /// Why the case has nothing to ask of such a store, if it has not.
     pub(crate) fn not_run(
@@ -67,7 +59,7 @@ impl CaseInfo {
             _ if self.is_of_a_server() && !environment.server => {
                 Some("it is no client of a server, or its StoreUnderTest names none")
             }
-            Applies::Where(applies, otherwise) if !applies(can) => Some(otherwise),
+            Some((applies, otherwise)) if !applies(can) => Some(otherwise),
             _ if self.reopens && !environment.places => {
                 Some("its StoreUnderTest names no place where it could be opened again")
             }
@@ -103,7 +95,7 @@ impl Case {
         let info = CaseInfo {
             id: id.into(),
             needs: |_| true,
-            applies: Applies::Always,
+            applies: None,
             reopens: false,
             second_process: false,
             damages: false,
@@ -127,7 +119,7 @@ impl Case {
         applies: fn(&Capabilities) -> bool,
         otherwise: &'static str,
     ) -> Self {
-        self.info.applies = Applies::Where(applies, otherwise);
+        self.info.applies = Some((applies, otherwise));
         self
     }
 

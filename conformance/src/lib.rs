@@ -12,6 +12,8 @@ mod embedder;
 mod fixture;
 mod gaps;
 mod harness;
+#[doc(hidden)]
+pub mod layer;
 mod library;
 mod oracle;
 mod process;

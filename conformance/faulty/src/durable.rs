@@ -15,9 +15,10 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use super::Fault;
 use super::collection::EVERYTHING;
-use super::layer::{Layer, Layered, search_one};
+use super::legs::{in_one_state, search_one};
 use super::lost_writes::Journal;
-use super::records::is_met;
+use super::records::{is_met, written};
+use shelfward_conformance::layer::{CollectionLayer, LayeredCollection};
 use shelfward_conformance::this_process;
 
 /// Where a store lies. Its fault shows when it is opened again, or from another process.
@@ -47,28 +48,13 @@ struct State {
 }
 
 impl DurableStore {
-    /// Nothing yet, kept in a store that stays open.
-    pub fn new(inner: Arc<dyn StoreAdapter>, fault: Option<Fault>) -> Arc<Self> {
-        let of_one_process = [
-            Fault::LetsAnotherProcessIn,
-            Fault::KeepsLockOfTheDead,
-            Fault::KeepsLockWhenClosed,
-        ];
+    /// Nothing yet, kept in a store that stays open. Where it is of one process, no other may have it open
+    /// at the same time.
+    pub fn new(inner: Arc<dyn StoreAdapter>, fault: Option<Fault>, one_process: bool) -> Arc<Self> {
         Arc::new(Self {
             inner,
             fault,
-            one_process: fault.is_some_and(|fault| of_one_process.contains(&fault)),
-            turn: Arc::default(),
-            state: Mutex::default(),
-        })
-    }
-
-    /// The same for a store that one process may have open at a time.
-    pub fn of_one_process(inner: Arc<dyn StoreAdapter>, fault: Option<Fault>) -> Arc<Self> {
-        Arc::new(Self {
-            inner,
-            fault,
-            one_process: true,
+            one_process,
             turn: Arc::default(),
             state: Mutex::default(),
         })
@@ -147,15 +133,8 @@ impl DurableStore {
             return Ok(Vec::new());
         };
         let page = collection.scan(filter, None, EVERYTHING, Include::ALL);
-        Ok(page.await?.records.into_iter().map(record).collect())
+        Ok(page.await?.records.into_iter().map(written).collect())
     }
-}
-
-fn record(stored: StoredRecord) -> Record {
-    let vector = stored.vector.unwrap_or_else(|| Arc::from([]));
-    let mut record = Record::new(stored.key, vector).with_metadata(stored.metadata);
-    record.text = stored.text;
-    record
 }
 
 /// What was opened once, until it is closed or all that came from it is dropped.
@@ -210,7 +189,7 @@ impl StoreAdapter for Handle {
             return Ok(None);
         };
         let can = self.0.kept.declare(behind.capabilities().clone());
-        Ok(Some(Arc::new(Layered(DurableCollection {
+        Ok(Some(Arc::new(LayeredCollection(DurableCollection {
             behind,
             can,
             session: self.0.clone(),
@@ -294,9 +273,29 @@ impl DurableCollection {
         }
         Ok(turn)
     }
-}
 
-impl DurableCollection {
+    async fn search_leg(&self, leg: &Leg) -> Result<LegResult> {
+        self.session.open(Operation::Search)?;
+        let kept = &self.session.kept;
+        let again = kept.state().again;
+        let lexical = matches!(leg.ask, LegQuery::Lexical { .. });
+        let found = match kept.fault {
+            Some(Fault::ForgetsWords) if again && lexical => {
+                Ok(LegResult::new(Vec::new(), Completeness::Complete))
+            }
+            Some(Fault::TurnsTies) if again => {
+                let mut found = search_one(&*self.behind, &leg.with_top_k(EVERYTHING)).await?;
+                found.hits.reverse();
+                found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+                found.hits.truncate(leg.top_k);
+                Ok(found)
+            }
+            _ => search_one(&*self.behind, leg).await,
+        }?;
+        self.undamaged(Operation::Search, found.hits.iter().map(|hit| &hit.key))?;
+        Ok(found)
+    }
+
     /// Reads that brought these keys fail where one of them is damaged.
     fn undamaged<'a>(
         &self,
@@ -325,7 +324,7 @@ enum About<'a> {
 }
 
 #[async_trait]
-impl Layer for DurableCollection {
+impl CollectionLayer for DurableCollection {
     fn behind(&self) -> &Arc<dyn CollectionAdapter> {
         &self.behind
     }
@@ -344,26 +343,8 @@ impl Layer for DurableCollection {
         self.behind.delete(keys).await
     }
 
-    async fn search_leg(&self, leg: &Leg) -> Result<LegResult> {
-        self.session.open(Operation::Search)?;
-        let kept = &self.session.kept;
-        let again = kept.state().again;
-        let lexical = matches!(leg.ask, LegQuery::Lexical { .. });
-        let found = match kept.fault {
-            Some(Fault::ForgetsWords) if again && lexical => {
-                Ok(LegResult::new(Vec::new(), Completeness::Complete))
-            }
-            Some(Fault::TurnsTies) if again => {
-                let mut found = search_one(&*self.behind, &leg.with_top_k(EVERYTHING)).await?;
-                found.hits.reverse();
-                found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
-                found.hits.truncate(leg.top_k);
-                Ok(found)
-            }
-            _ => search_one(&*self.behind, leg).await,
-        }?;
-        self.undamaged(Operation::Search, found.hits.iter().map(|hit| &hit.key))?;
-        Ok(found)
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        in_one_state(legs, |leg| self.search_leg(leg)).await
     }
 
     async fn fetch(

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
-use shelfward_core::adapter::CollectionAdapter;
+use shelfward_conformance::layer::CollectionLayer as _;
 use shelfward_core::filter::key;
 use shelfward_core::{
     Completeness, Filter, Hit, Include, Leg, LegQuery, LegResult, Match, Operation, Result,
@@ -13,7 +13,7 @@ use shelfward_core::{
 use super::Fault;
 use super::collection::{A_MOMENT, EVERYTHING, FaultyCollection};
 use super::filter_semantics::{matches, misunderstands};
-use super::layer::{in_one_state, search_one};
+use super::legs::{in_one_state, search_one};
 use super::lexical::{LexicalLeg, of_words};
 
 impl FaultyCollection {
@@ -174,7 +174,7 @@ impl FaultyCollection {
         let LegQuery::Lexical { words, .. } = &leg.ask else {
             return Ok(());
         };
-        for old in self.old_records.of(&self.spec().name) {
+        for old in self.shared.old_records.of(&self.spec().name) {
             let text = old.text.as_deref().unwrap_or_default();
             let held = query_words(text, self.spec().word_rule, false).unwrap_or_default();
             let by_word = held.iter().any(|h| words.iter().any(|w| w.text == h.text));
@@ -213,7 +213,7 @@ impl FaultyCollection {
             fault: self.fault,
             spec: self.spec(),
             all: &all?.records,
-            gone: &self.old_records.of(&self.spec().name),
+            gone: &self.shared.old_records.of(&self.spec().name),
         };
         let hits = leg_of_words
             .search(words, *matching, &leg.filter)

@@ -108,10 +108,7 @@ impl StoreUnderTest for Local {
             let mut places = self.places.lock().unwrap();
             let new = || {
                 let memory = Arc::new(MemoryStore::new());
-                match self.kind {
-                    Kind::OneProcess => DurableStore::of_one_process(memory, self.fault),
-                    _ => DurableStore::new(memory, self.fault),
-                }
+                DurableStore::new(memory, self.fault, self.kind == Kind::OneProcess)
             };
             places.entry(place.to_owned()).or_insert_with(new).clone()
         };

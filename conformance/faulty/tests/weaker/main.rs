@@ -7,6 +7,7 @@ mod store;
 
 use std::sync::Arc;
 
+use shelfward_conformance::layer::LayeredStore;
 use shelfward_conformance::report::CaseReport;
 use shelfward_conformance::{DEFAULT_SEED, KnownGaps, Selection, StoreUnderTest, Suite, Verdict};
 use shelfward_core::adapter::StoreAdapter;
@@ -26,7 +27,7 @@ impl StoreUnderTest for UnderTest {
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         let inner = Arc::new(self.0.clone());
         let weakness = self.1;
-        Ok(Arc::new(WeakStore { inner, weakness }))
+        Ok(Arc::new(LayeredStore(WeakStore { inner, weakness })))
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use shelfward_conformance::layer::{CollectionLayer, LayeredCollection, StoreLayer};
 use shelfward_conformance_faulty::{in_one_state, search_one};
-use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
 use shelfward_core::capabilities::{Counting, Dense, Full, Lexical, Replace, Scoring, Words};
 use shelfward_core::filter::{FilterSupport, key};
 use shelfward_core::{
@@ -132,7 +133,11 @@ pub(crate) struct WeakStore {
 }
 
 #[async_trait]
-impl StoreAdapter for WeakStore {
+impl StoreLayer for WeakStore {
+    fn behind(&self) -> &Arc<dyn StoreAdapter> {
+        &self.inner
+    }
+
     fn kind(&self) -> &'static str {
         "weak"
     }
@@ -143,10 +148,6 @@ impl StoreAdapter for WeakStore {
         can
     }
 
-    async fn create(&self, spec: &CollectionSpec) -> Result<()> {
-        self.inner.create(spec).await
-    }
-
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         let Some(inner) = self.inner.open(name).await? else {
             return Ok(None);
@@ -154,31 +155,11 @@ impl StoreAdapter for WeakStore {
         let mut can = inner.capabilities().clone();
         self.weakness.lessen(&mut can);
         let weakness = self.weakness;
-        Ok(Some(Arc::new(WeakCollection {
+        Ok(Some(Arc::new(LayeredCollection(WeakCollection {
             inner,
             weakness,
             can,
-        })))
-    }
-
-    async fn list(&self) -> Result<Vec<CollectionName>> {
-        self.inner.list().await
-    }
-
-    async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
-        self.inner.drop_collection(name).await
-    }
-
-    async fn health(&self) -> Result<()> {
-        self.inner.health().await
-    }
-
-    fn write_locks(&self) -> WriteLocks {
-        self.inner.write_locks()
-    }
-
-    async fn close(&self) -> Result<()> {
-        self.inner.close().await
+        }))))
     }
 }
 
@@ -342,9 +323,9 @@ impl WeakCollection {
 }
 
 #[async_trait]
-impl CollectionAdapter for WeakCollection {
-    fn spec(&self) -> &CollectionSpec {
-        self.inner.spec()
+impl CollectionLayer for WeakCollection {
+    fn behind(&self) -> &Arc<dyn CollectionAdapter> {
+        &self.inner
     }
 
     fn capabilities(&self) -> &Capabilities {

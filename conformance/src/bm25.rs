@@ -6,7 +6,7 @@ use std::fmt;
 use shelfward_core::{Match, WordRule};
 
 /// What is asked for by words.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Query<'a> {
     pub(crate) text: &'a str,
     pub(crate) matching: Match,
@@ -35,6 +35,14 @@ impl<'a> Query<'a> {
     /// Whose words may be the beginnings of others.
     pub(crate) const fn by_prefix(self, prefix: bool) -> Self {
         Self { prefix, ..self }
+    }
+}
+
+impl fmt::Display for Query<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (text, matching) = (self.text, self.matching);
+        let prefix = if self.prefix { " by prefix" } else { "" };
+        write!(f, "{text:?} ({matching:?}{prefix})")
     }
 }
 

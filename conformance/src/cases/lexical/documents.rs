@@ -203,7 +203,7 @@ pub(super) async fn finds_within<'a>(
     expected: &[&str],
 ) -> Checked {
     let query = query.into();
-    let what = format!("{query:?} within {filter}");
+    let what = format!("{query} within {filter}");
     let found = collection.search(&leg(collection, query, filter)?).await?;
     same_ids(&what, &ids(&found), expected)
 }

@@ -42,7 +42,7 @@ fn same_scores(what: &str, found: &LegResult, expected: &BTreeMap<String, Score>
         if !is_same_score(got, score.value) {
             let expected = score.value;
             return Err(Finding::misorders(format!(
-                "{what}: {id} scores {got}, expected {expected}: with k1 1.2 and b 0.75, {score}"
+                "{what}: document {id} scores {got}, expected {expected}: with k1 1.2 and b 0.75, {score}"
             )));
         }
     }
@@ -65,7 +65,7 @@ pub(super) async fn judge(
     };
     for query in queries {
         let found = search(collection, *query).await?;
-        same_scores(&format!("{query:?}"), &found, &partition.scores(*query))?;
+        same_scores(&format!("{query}"), &found, &partition.scores(*query))?;
     }
     Ok(())
 }
@@ -294,7 +294,7 @@ async fn random(context: Context) -> Checked {
         let asked = leg(&collection, query, filter)?.with_top_k(100);
         let found = collection.search(&asked).await?;
         hits += found.hits.len();
-        same_scores(&format!("seed {seed}, {query:?}"), &found, &expected)?;
+        same_scores(&format!("seed {seed}, {query}"), &found, &expected)?;
     }
     holds(hits > 100, || {
         "the random queries find next to nothing".into()
@@ -322,7 +322,7 @@ mod tests {
         let hits = vec![hit("a", 0.8), hit("b", 0.7)];
         let found = LegResult::new(hits, Completeness::Complete);
         let finding = same_scores("a query", &found, &partition.scores(query)).unwrap_err();
-        let expected = "a query: a scores 0.8, expected 0.83557";
+        let expected = "a query: document a scores 0.8, expected 0.83557";
         assert!(finding.message.starts_with(expected), "{}", finding.message);
         let parts = "N 2, avgdl 2.0000, its length 3; \"rain\": df 1, tf 2, adds 0.835575";
         assert!(finding.message.ends_with(parts), "{}", finding.message);

@@ -50,3 +50,24 @@ fn damaged(path: &Path, text: &[u8]) -> io::Result<bool> {
     }
     Ok(any)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_byte_of_the_text_changes_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("under")).unwrap();
+        let (one, other) = (folder.path().join("one"), folder.path().join("under/other"));
+        std::fs::write(&one, "before text of r1 and text of r2").unwrap();
+        std::fs::write(&other, "text of r1text of r1").unwrap();
+        damage_files(folder.path(), "text of r1").unwrap();
+        let damaged = std::fs::read_to_string(&one).unwrap();
+        assert_eq!(damaged, "before uext of r1 and text of r2");
+        let damaged = std::fs::read_to_string(&other).unwrap();
+        assert_eq!(damaged, "uext of r1uext of r1");
+        let nowhere = damage_files(folder.path(), "text of r1").unwrap_err();
+        assert_eq!(nowhere.kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -3,7 +3,10 @@
 use std::future::Future;
 
 use shelfward_core::adapter::CollectionAdapter;
-use shelfward_core::{ErrorKind, Leg, LegResult, Operation, Result, StoreError};
+use shelfward_core::filter::key;
+use shelfward_core::{
+    CollectionSpec, ErrorKind, Filter, Leg, LegResult, Operation, Result, StoreError,
+};
 
 /// One leg of a collection.
 ///
@@ -45,4 +48,13 @@ where
         results = vec![after];
     }
     Ok(results)
+}
+
+/// The filter with nothing of it but the partition, without which no lexical leg runs.
+pub fn partition_only(spec: &CollectionSpec, filter: &Filter) -> Filter {
+    let pinned = spec.partition_key().and_then(|partition| {
+        let value = filter.pinned(partition.as_str())?.into_iter().next()?;
+        key(partition.as_str()).eq(value).build().ok()
+    });
+    pinned.unwrap_or_else(Filter::everything)
 }

@@ -98,7 +98,7 @@ const FOUND: [(Weakness, &str, Verdict); 33] = [
 #[tokio::test(flavor = "multi_thread")]
 async fn a_weaker_store_is_asked_for_what_it_declares() {
     let mut all = Vec::new();
-    for weakness in Weakness::ALL {
+    for &weakness in Weakness::ALL {
         let suite = suite(weakness).await;
         for (_, id, verdict) in FOUND.iter().filter(|(of, _, _)| *of == weakness) {
             let mut cases = suite.cases().iter();
@@ -120,7 +120,7 @@ async fn a_weaker_store_is_asked_for_what_it_declares() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_wrong_with_a_store_that_says_what_it_does_not_do() {
     let mut all = Vec::new();
-    for weakness in Weakness::ALL {
+    for &weakness in Weakness::ALL {
         let report = suite(weakness).await.run_all().await;
         all.extend(report.cases.iter().filter_map(|case| wrong(weakness, case)));
         let silent = report.silent_groups();

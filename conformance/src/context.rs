@@ -248,7 +248,9 @@ impl StoreLocation {
     /// Damages the record of a collection there whose text this is.
     pub(crate) async fn damage(&self, collection: &CollectionName, text: &str) -> Checked {
         let damage = self.context.0.store.damage().map_err(Finding::errors)?;
-        Ok(damage.damage(&self.location, collection, text).await?)
+        Ok(damage
+            .damage_record(&self.location, collection, text)
+            .await?)
     }
 
     /// A process that opens it.

@@ -13,7 +13,12 @@ pub trait Damage: Send + Sync {
     ///
     /// # Errors
     /// Where there is nothing to damage.
-    async fn damage(&self, place: &str, collection: &CollectionName, text: &str) -> Result<()>;
+    async fn damage_record(
+        &self,
+        place: &str,
+        collection: &CollectionName,
+        text: &str,
+    ) -> Result<()>;
 }
 
 /// Changes one byte of this text wherever it stands in a file, or in the files of a folder.

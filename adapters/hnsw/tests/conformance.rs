@@ -42,7 +42,7 @@ impl StoreUnderTest for Hnsw {
 
 #[async_trait]
 impl Damage for Hnsw {
-    async fn damage(&self, place: &str, _: &CollectionName, text: &str) -> Result<()> {
+    async fn damage_record(&self, place: &str, _: &CollectionName, text: &str) -> Result<()> {
         damage_files(Path::new(place), text)
             .map_err(|e| StoreError::new(Operation::Connect, ErrorKind::Engine).with_source(e))
     }

@@ -122,7 +122,12 @@ impl StoreUnderTest for Local {
 
 #[async_trait]
 impl Damage for Local {
-    async fn damage(&self, place: &str, collection: &CollectionName, text: &str) -> Result<()> {
+    async fn damage_record(
+        &self,
+        place: &str,
+        collection: &CollectionName,
+        text: &str,
+    ) -> Result<()> {
         let kept = self.places.lock().unwrap().get(place).cloned();
         kept.unwrap().damage(collection, text).await
     }

@@ -160,7 +160,7 @@ pub(super) async fn case(context: Context) -> Checked {
     let index = LibraryIndex::ensure(&store(&context).await?, spec, Arc::new(embedder())).await?;
     let mut lanes = Vec::new();
     for n in 0..WRITERS {
-        let id = SourceId::new(&format!("s{n}"))?;
+        let id = SourceId::new(format!("s{n}"))?;
         let source = Source {
             index: index.clone(),
             id,

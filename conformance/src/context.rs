@@ -115,7 +115,7 @@ impl Context {
     /// A name that no other case has, dropped when the run ends.
     pub(crate) fn name(&self) -> Checked<CollectionName> {
         let n = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let name = CollectionName::new(&format!("{PREFIX}{}_{n}", self.0.run))?;
+        let name = CollectionName::new(format!("{PREFIX}{}_{n}", self.0.run))?;
         let mut made = self.0.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.push(name.clone());
         Ok(name)

@@ -12,14 +12,15 @@ use super::passage_filter::PassageFilter;
 use crate::collection::Verdict;
 use crate::filter::Filter;
 use crate::metadata::{Metadata, Text, Value};
-use crate::names::AccessGroup;
+use crate::names::{AccessGroup, TenantId};
 use crate::scope::Scope;
 use crate::search::Hit;
 
 /// What every hit of one search must pass.
 pub(super) struct ReadCheck {
     tenant: Text,
-    groups: HashSet<AccessGroup>,
+    /// `None` for those who may write all of the tenant's.
+    groups: Option<HashSet<AccessGroup>>,
     every: PassageFilter,
     any: Vec<PassageFilter>,
     filter: Option<Filter>,
@@ -31,9 +32,22 @@ impl ReadCheck {
         (every, any): (PassageFilter, Vec<PassageFilter>),
         filter: Option<Filter>,
     ) -> Self {
+        let groups = scope.groups().iter().cloned().collect();
         Self {
-            tenant: scope.tenant().to_text(),
-            groups: scope.groups().iter().cloned().collect(),
+            groups: Some(groups),
+            ..Self::of_tenant(scope.tenant(), (every, any), filter)
+        }
+    }
+
+    /// Within a tenant, for those who may write all of it.
+    pub(super) fn of_tenant(
+        tenant: &TenantId,
+        (every, any): (PassageFilter, Vec<PassageFilter>),
+        filter: Option<Filter>,
+    ) -> Self {
+        Self {
+            tenant: tenant.to_text(),
+            groups: None,
             every,
             any,
             filter,
@@ -73,7 +87,9 @@ impl ReadCheck {
     }
 
     fn holds_group(&self, group: &str) -> bool {
-        self.groups.contains(group)
+        self.groups
+            .as_ref()
+            .is_none_or(|groups| groups.contains(group))
     }
 }
 

@@ -2,24 +2,26 @@
 //!
 //! Searches find candidates here. What they release comes from the file, in the same snapshot.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rusqlite::OptionalExtension;
-use rusqlite::types::ValueRef;
 use shelfward_adapter::sync::lock;
-use shelfward_core::{CollectionSpec, Key, Record, Text, query_words};
+use shelfward_core::{CollectionSpec, Filter, Key, Record, Text, query_words};
 use shelfward_resident::{MemTable, MemTableOptions, WriteBatch};
 
 use crate::error::{Result, corrupt};
 use crate::reads::View;
-use crate::record_mapping::{decode_row, partition_of};
+use crate::record_mapping::{decode_row, key_of};
 use crate::schema::CatalogRow;
 
 /// Rows, and the change that they are as of.
 #[derive(Clone)]
 pub(crate) struct Resident {
     /// Held by others, too, only while a bulk change is made on a clone.
-    rows: Arc<MemTable>,
+    pub(crate) rows: Arc<MemTable>,
+    /// The keys of rows that do not match their checksums.
+    damaged: HashSet<Key>,
     as_of: Change,
 }
 
@@ -88,8 +90,8 @@ pub(crate) struct CurrentRows<'a> {
 }
 
 impl CurrentRows<'_> {
-    pub(crate) fn rows(&self) -> Option<&MemTable> {
-        self.held.as_of(self.as_of).map(|resident| &*resident.rows)
+    pub(crate) fn resident(&self) -> Option<&Resident> {
+        self.held.as_of(self.as_of)
     }
 }
 
@@ -265,15 +267,38 @@ impl Resident {
         }
         let rows = Arc::make_mut(&mut self.rows);
         rows.apply(delta);
+        let put = delta.put.iter().map(|record| &record.key);
+        for key in delta.removed.iter().chain(put) {
+            self.damaged.remove(key);
+        }
         self.as_of = Change::last(view.entry);
-        (i64::try_from(self.rows.len()) == Ok(view.entry.row_count)).then_some(self)
+        self.has_all(view).then_some(self)
+    }
+
+    fn has_all(&self, view: &View<'_>) -> bool {
+        i64::try_from(self.rows.len() + self.damaged.len()) == Ok(view.entry.row_count)
+    }
+
+    /// Refuses a search that may have to find a row which cannot be read.
+    pub(crate) fn check_whole(&self, filter: &Filter) -> Result<()> {
+        let partitions =
+            (self.rows.spec().partition_key()).and_then(|key| filter.pinned(key.as_str()));
+        let is_read = |key: &Key| match &partitions {
+            Some(partitions) => (partitions.iter())
+                .any(|pinned| pinned.as_text() == key.partition.as_ref().map(Text::as_str)),
+            None => true,
+        };
+        if self.damaged.iter().any(is_read) {
+            return Err(corrupt("a row does not match its checksum"));
+        }
+        Ok(())
     }
 }
 
 /// So many changes are never too many to be read by themselves.
 const MIN_RELOADED: usize = 1_024;
 
-/// What happened since a change; `None` where it is more than `most`.
+/// What happened since a change; `None` where it is more than `most`, or cannot be read.
 fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     let number = view.entry.number;
     let sql = format!("SELECT part, id FROM gone_{number} WHERE change > ?");
@@ -281,12 +306,9 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     let mut rows = statement.query([since])?;
     let mut delta = Delta::default();
     while let Some(row) = rows.next()? {
+        let key = key_of(row.get_ref(0)?, row.get_ref(1)?);
         let damaged = || corrupt("a key that is gone cannot be read");
-        let id: ValueRef<'_> = row.get_ref(1)?;
-        let id = id.as_str().ok().and_then(|id| Text::new(id).ok());
-        let mut key = Key::new(id.ok_or_else(damaged)?);
-        key.partition = partition_of(row.get_ref(0)?).ok_or_else(damaged)?;
-        delta.removed.push(key);
+        delta.removed.push(key.ok_or_else(damaged)?);
         if delta.len() > most {
             return Ok(None);
         }
@@ -295,9 +317,10 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     let mut statement = view.connection.prepare_cached(&sql)?;
     let mut rows = statement.query([since])?;
     while let Some(row) = rows.next()? {
-        delta
-            .put
-            .push(with_words(view.spec, decode_row(view.spec, row)?.record()));
+        let Ok(record) = decode_row(view.spec, row) else {
+            return Ok(None);
+        };
+        delta.put.push(with_words(view.spec, record));
         if delta.len() > most {
             return Ok(None);
         }
@@ -309,25 +332,29 @@ fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Result<Resident> {
     let mut options = MemTableOptions::default();
     options.texts = false;
     let mut loaded = MemTable::new(spec.clone(), options);
+    let mut damaged = HashSet::new();
     let sql = format!("SELECT * FROM rows_{} ORDER BY n", view.entry.number);
     let mut statement = view.connection.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
-    let mut sum = 0_i64;
     while let Some(row) = rows.next()? {
-        let parts = decode_row(view.spec, row)?;
-        sum = sum.wrapping_add(parts.crc);
-        let record = with_words(view.spec, parts.record());
-        loaded.check_room_for(std::slice::from_ref(&record))?;
-        loaded.put(&record);
+        match decode_row(view.spec, row) {
+            Ok(record) => {
+                let record = with_words(view.spec, record);
+                loaded.check_room_for(std::slice::from_ref(&record))?;
+                loaded.put(&record);
+            }
+            Err(error) => drop(damaged.insert(view.key_of_damaged(row)?.ok_or(error)?)),
+        }
     }
-    let entry = view.entry;
-    if i64::try_from(loaded.len()) != Ok(entry.row_count) || sum != entry.row_sum {
+    let loaded = Resident {
+        rows: Arc::new(loaded),
+        damaged,
+        as_of: Change::last(view.entry),
+    };
+    if !loaded.has_all(view) {
         return Err(corrupt("rows of a collection are missing"));
     }
-    Ok(Resident {
-        rows: Arc::new(loaded),
-        as_of: Change::last(entry),
-    })
+    Ok(loaded)
 }
 
 /// The record with the words of its text, made again by the rule that made them at write.
@@ -359,7 +386,7 @@ mod tests {
     fn store() -> Connection {
         let connection = Connection::open_in_memory().unwrap();
         schema::initialise(&connection).unwrap();
-        schema::make_tables(&connection, &spec(), 1).unwrap();
+        schema::make_tables(&connection, 1).unwrap();
         CatalogRow::new(&spec(), 1, 7)
             .unwrap()
             .write(&connection)
@@ -493,14 +520,14 @@ mod tests {
         let rows = with_view(&connection, |view| {
             cache
                 .catch_up(view, &spec())
-                .map(|held| held.rows().unwrap().len())
+                .map(|held| held.resident().unwrap().rows.len())
         });
         assert_eq!(rows.unwrap(), 100);
         change(&connection, |w| w.delete_all().map(drop));
         let rows = with_view(&connection, |view| {
             cache
                 .catch_up(view, &spec())
-                .map(|held| held.rows().unwrap().len())
+                .map(|held| held.resident().unwrap().rows.len())
         });
         assert_eq!(rows.unwrap(), 0);
     }
@@ -519,7 +546,7 @@ mod tests {
 
     fn stands(connection: &Connection, cache: &Cache) -> Option<usize> {
         with_view(connection, |view| match cache.state(view) {
-            CacheState::Current(rows) => Some(rows.rows().unwrap().len()),
+            CacheState::Current(rows) => Some(rows.resident().unwrap().rows.len()),
             _ => None,
         })
     }
@@ -592,7 +619,10 @@ mod tests {
         with_view(&connection, |view| {
             let caught_up = cache.catch_up(view, &spec()).unwrap();
             let loaded = load(view, &spec()).unwrap();
-            assert_eq!(held(caught_up.rows().unwrap()), held(&loaded.rows));
+            assert_eq!(
+                held(&caught_up.resident().unwrap().rows),
+                held(&loaded.rows)
+            );
         });
     }
 
@@ -629,7 +659,7 @@ mod tests {
         with_view(&connection, |view| {
             assert!(matches!(cache.state(view), CacheState::Newer));
             let held = cache.catch_up(view, &spec()).unwrap();
-            assert_eq!(held.rows().unwrap().len(), 1);
+            assert_eq!(held.resident().unwrap().rows.len(), 1);
         });
     }
 }

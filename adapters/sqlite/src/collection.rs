@@ -165,7 +165,7 @@ impl CollectionAdapter for SqliteCollection {
 
     async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         let selector = selector.clone();
-        let job = move |w: &mut Writing<'_>| w.delete_matching(selector.filter()).map(exact);
+        let job = move |w: &mut Writing<'_>| w.replace(selector.filter(), &[]).map(exact);
         self.write(Operation::DeleteMatching, job).await
     }
 

@@ -11,8 +11,6 @@ mod database;
 mod database_file;
 mod error;
 mod file;
-mod filter_translation;
-mod params;
 mod reads;
 mod record_mapping;
 mod schema;

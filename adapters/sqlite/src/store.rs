@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use rusqlite::Connection;
 use shelfward_adapter::cancel::CancelToken;
 use shelfward_adapter::catalog::merge_fields;
-use shelfward_adapter::error::{Call, Classify as _, invalid, limit};
+use shelfward_adapter::error::{Call, Classify as _, invalid};
 use shelfward_adapter::handle::StoreHandle;
 use shelfward_adapter::sync::lock;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
@@ -19,7 +19,6 @@ use crate::collection::SqliteCollection;
 use crate::config::SqliteOptions;
 use crate::database::Database;
 use crate::error::{self, corrupt};
-use crate::record_mapping;
 use crate::schema::{self, CatalogRow};
 use crate::shared::Shared;
 use crate::writes::Writing;
@@ -104,8 +103,8 @@ impl StoreAdapter for SqliteStore {
         "sqlite"
     }
 
-    fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
-        capabilities(spec, self.0.store().database.is_a_file())
+    fn capabilities(&self, _: &CollectionSpec) -> Capabilities {
+        capabilities(self.0.store().database.is_a_file())
     }
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
@@ -153,7 +152,7 @@ impl StoreAdapter for SqliteStore {
         });
         let handle = |(shared, spec, generation): (_, Arc<CollectionSpec>, _)| {
             let collection: Arc<dyn CollectionAdapter> = Arc::new(SqliteCollection {
-                capabilities: capabilities(&spec, store.database.is_a_file()),
+                capabilities: capabilities(store.database.is_a_file()),
                 store: self.0.lease(),
                 shared,
                 spec,
@@ -222,68 +221,19 @@ impl StoreAdapter for SqliteStore {
     }
 }
 
-/// What a table holds in columns at most, less those that every table has.
-const MAX_FIELDS: usize = 1_900;
-
 fn create(connection: &Connection, spec: &CollectionSpec, stop: &CancelToken) -> error::Result<()> {
     let Some(entry) = CatalogRow::read(connection, &spec.name)? else {
-        check_fields(spec)?;
         spec.check().map_err(ErrorKind::from)?;
         let number = schema::free_number(connection)?;
         let generation = connection.query_row("SELECT random()", [], |row| row.get(0))?;
-        let entry = CatalogRow::new(spec, number, generation)?;
-        schema::make_tables(connection, spec, number)?;
-        return entry.write(connection);
+        schema::make_tables(connection, number)?;
+        return CatalogRow::new(spec, number, generation)?.write(connection);
     };
     let existing = entry.read_spec()?;
     let Some(wanted) = merge_fields(&existing, spec)? else {
         return Ok(());
     };
-    check_fields(&wanted)?;
-    add_fields(connection, entry, &existing, wanted, stop)
-}
-
-fn check_fields(spec: &CollectionSpec) -> error::Result<()> {
-    if spec.fields.len() > MAX_FIELDS {
-        return Err(limit("declared fields", spec.fields.len(), MAX_FIELDS).into());
-    }
-    Ok(())
-}
-
-/// Writes every row into tables that have the new fields, and drops the old tables.
-fn add_fields(
-    connection: &Connection,
-    entry: CatalogRow,
-    existing: &CollectionSpec,
-    wanted: CollectionSpec,
-    stop: &CancelToken,
-) -> error::Result<()> {
-    let (old, rows) = (entry.number, entry.row_count);
-    let mut made = CatalogRow {
-        number: schema::free_number(connection)?,
-        row_count: 0,
-        row_sum: 0,
-        next_row: 1,
-        gone: 0,
-        // Whoever knows the old rows reads all of them again.
-        pruned: entry.changes + 1,
-        ..entry
-    };
-    made.set_spec(&wanted)?;
-    schema::make_tables(connection, &wanted, made.number)?;
-    let mut writing = Writing::of(connection, made, Arc::new(wanted), stop);
-    {
-        let mut all = connection.prepare(&format!("SELECT * FROM rows_{old} ORDER BY n"))?;
-        let mut all = all.query([])?;
-        while let Some(row) = all.next()? {
-            let record = record_mapping::decode_row(existing, row)?.record();
-            writing.insert(&record)?;
-        }
-    }
-    if writing.entry.row_count != rows {
-        return Err(corrupt("rows of a collection are missing"));
-    }
-    schema::drop_tables(connection, old)?;
-    writing.tables_changed();
-    writing.finish().map(drop)
+    let writing = Writing::of(connection, entry, Arc::new(existing), stop);
+    writing.view().check_metadata(&wanted)?;
+    writing.finish_fields(&wanted)
 }

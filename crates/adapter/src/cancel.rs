@@ -138,19 +138,26 @@ impl BlockingJobs {
 
     /// Runs a job in its turn, as [`run_blocking`] does.
     ///
+    /// A task of its own waits in line: a call that is neither polled nor dropped would keep its turn from
+    /// those behind it.
+    ///
     /// # Errors
     /// [`Aborted`].
     pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(&CancelToken) -> T + Send + 'static,
     ) -> Result<T, Aborted> {
-        let place = self.0.clone().acquire_owned().await;
-        run_blocking(move |token| {
-            // The job's, which may outlive the call.
-            let _place = place;
-            job(token)
-        })
-        .await
+        let places = self.0.clone();
+        let ended = run_detached(|token| async move {
+            let place = places.acquire_owned().await;
+            let job = move || {
+                // The job's, which may outlive the task.
+                let _place = place;
+                job(&token)
+            };
+            tokio::task::spawn_blocking(job).await
+        });
+        ended.await?.map_err(|_| Aborted)
     }
 }
 

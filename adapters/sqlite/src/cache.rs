@@ -43,7 +43,7 @@ impl Change {
 
     /// Whether what the transaction sees came from this change by the changes that it records.
     fn led_to(self, view: &View<'_>) -> Result<bool> {
-        let entry = view.entry;
+        let entry = &view.entry;
         if self == Self::last(entry) {
             return Ok(true);
         }
@@ -119,7 +119,7 @@ impl Cache {
     }
 
     pub(crate) fn state(&self, view: &View<'_>) -> CacheState<'_> {
-        let (held, as_of) = (self.read(), Change::last(view.entry));
+        let (held, as_of) = (self.read(), Change::last(&view.entry));
         if held.as_of(as_of).is_some() {
             return CacheState::Current(CurrentRows { held, as_of });
         }
@@ -137,11 +137,7 @@ impl Cache {
 
     /// Brings the rows to what the transaction sees, in the turn that the caller holds. Readers of
     /// older rows go on but for a small change, which is made in place.
-    pub(crate) fn catch_up(
-        &self,
-        view: &View<'_>,
-        spec: &Arc<CollectionSpec>,
-    ) -> Result<CurrentRows<'_>> {
+    pub(crate) fn catch_up(&self, view: &View<'_>) -> Result<CurrentRows<'_>> {
         let base = self.read().current.clone();
         let delta = base.as_ref().map(|base| base.delta(view)).transpose()?;
         if let Some((base, delta)) = base.zip(delta.flatten()) {
@@ -159,7 +155,7 @@ impl Cache {
             }
         }
         // Whatever does not fit together is read anew, and every checksum is looked at.
-        Ok(self.take_over(load(view, spec)?))
+        Ok(self.take_over(load(view)?))
     }
 
     /// Lays a delta on the rows that it was read for; `None` where others are held by now, or it does
@@ -197,7 +193,6 @@ impl Cache {
         self: &Arc<Self>,
         view: &View<'_>,
         changed: usize,
-        spec: &Arc<CollectionSpec>,
     ) -> Result<Option<Prepared>> {
         let base = self.read().current.clone();
         let Some(base) = base.filter(|base| base.rows.is_bulk(changed)) else {
@@ -206,7 +201,7 @@ impl Cache {
         let delta = base.delta(view)?;
         let next = match delta.and_then(|delta| base.with(&delta, view)) {
             Some(next) => next,
-            None => load(view, spec)?,
+            None => load(view)?,
         };
         let as_of = next.as_of;
         self.write().next = Some(next);
@@ -271,7 +266,7 @@ impl Resident {
         for key in delta.removed.iter().chain(put) {
             self.damaged.remove(key);
         }
-        self.as_of = Change::last(view.entry);
+        self.as_of = Change::last(&view.entry);
         self.has_all(view).then_some(self)
     }
 
@@ -317,10 +312,10 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     let mut statement = view.connection.prepare_cached(&sql)?;
     let mut rows = statement.query([since])?;
     while let Some(row) = rows.next()? {
-        let Ok(record) = decode_row(view.spec, row) else {
+        let Ok(record) = decode_row(&view.spec, row) else {
             return Ok(None);
         };
-        delta.put.push(with_words(view.spec, record));
+        delta.put.push(with_words(&view.spec, record));
         if delta.len() > most {
             return Ok(None);
         }
@@ -328,18 +323,18 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     Ok(Some(delta))
 }
 
-fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Result<Resident> {
+fn load(view: &View<'_>) -> Result<Resident> {
     let mut options = MemTableOptions::default();
     options.texts = false;
-    let mut loaded = MemTable::new(spec.clone(), options);
+    let mut loaded = MemTable::new(view.spec.clone(), options);
     let mut damaged = HashSet::new();
     let sql = format!("SELECT * FROM rows_{} ORDER BY n", view.entry.number);
     let mut statement = view.connection.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        match decode_row(view.spec, row) {
+        match decode_row(&view.spec, row) {
             Ok(record) => {
-                let record = with_words(view.spec, record);
+                let record = with_words(&view.spec, record);
                 loaded.check_room_for(std::slice::from_ref(&record))?;
                 loaded.put(&record);
             }
@@ -349,7 +344,7 @@ fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Result<Resident> {
     let loaded = Resident {
         rows: Arc::new(loaded),
         damaged,
-        as_of: Change::last(view.entry),
+        as_of: Change::last(&view.entry),
     };
     if !loaded.has_all(view) {
         return Err(corrupt("rows of a collection are missing"));
@@ -400,7 +395,7 @@ mod tests {
 
     fn change(connection: &Connection, change: impl FnOnce(&mut Writing<'_>) -> Result<()>) {
         let stop = CancelToken::default();
-        let mut writing = Writing::of(connection, entry(connection), spec(), &stop);
+        let mut writing = Writing::of(view(connection), &stop);
         change(&mut writing).unwrap();
         writing.finish().unwrap();
     }
@@ -413,13 +408,16 @@ mod tests {
         Key::new(Text::new(format!("{n}")).unwrap())
     }
 
-    fn with_view<T>(connection: &Connection, asked: impl FnOnce(&View<'_>) -> T) -> T {
-        let (entry, spec) = (entry(connection), spec());
-        asked(&View {
+    fn view(connection: &Connection) -> View<'_> {
+        View {
             connection,
-            entry: &entry,
-            spec: &spec,
-        })
+            entry: entry(connection),
+            spec: spec(),
+        }
+    }
+
+    fn with_view<T>(connection: &Connection, asked: impl FnOnce(&View<'_>) -> T) -> T {
+        asked(&view(connection))
     }
 
     fn held(rows: &MemTable) -> BTreeMap<Key, String> {
@@ -429,37 +427,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_brought_up_to_date_by_what_changed_alone() {
-        let connection = store();
-        let all: Vec<_> = (0..10).map(|n| record(n, "one")).collect();
-        change(&connection, |w| w.upsert(&all));
-        let mut resident = with_view(&connection, |view| load(view, &spec())).unwrap();
-        assert_eq!(resident.rows.len(), 10);
-        change(&connection, |w| w.delete(&[key(1), key(2)]).map(drop));
-        change(&connection, |w| {
-            w.upsert(&[record(2, "two"), record(3, "three"), record(20, "new")])
-        });
-        let delta = with_view(&connection, |view| delta(view, 1, 5))
-            .unwrap()
-            .unwrap();
-        assert_eq!((delta.removed.len(), delta.put.len()), (2, 3));
-        resident = with_view(&connection, |view| resident.with(&delta, view)).unwrap();
-        let loaded = with_view(&connection, |view| load(view, &spec())).unwrap();
-        assert_eq!(held(&resident.rows), held(&loaded.rows));
-        assert_eq!(resident.rows.len(), 10);
-        let since = with_view(&connection, |view| super::delta(view, 3, 0))
-            .unwrap()
-            .unwrap();
-        assert_eq!((since.removed.len(), since.put.len()), (0, 0));
-    }
-
-    #[test]
     fn a_delta_is_laid_on_no_other_rows_than_those_it_was_read_for() {
         let connection = store();
         let version = |text: &str| (0..10).map(|n| record(n, text)).collect::<Vec<_>>();
         change(&connection, |w| w.upsert(&version("one")));
         let cache = Cache::default();
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
         let first = Change::last(&entry(&connection));
         change(&connection, |w| w.upsert(&version("two")[..3]));
         let second = entry(&connection);
@@ -468,12 +441,11 @@ mod tests {
             .unwrap();
         // A later change is published between the delta that was read and its being laid on the rows.
         change(&connection, |w| w.upsert(&version("three")));
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
         let third = Change::last(&entry(&connection));
         let view = View {
-            connection: &connection,
-            entry: &second,
-            spec: &spec(),
+            entry: second,
+            ..view(&connection)
         };
         assert!(cache.change_in_place(first, &of_second, &view).is_none());
         assert!(cache.read().as_of(third).is_some(), "the later rows stay");
@@ -485,17 +457,17 @@ mod tests {
         let connection = store();
         change(&connection, |w| w.upsert(&[record(0, "one")]));
         let cache = Arc::new(Cache::default());
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
         let many: Vec<_> = (0..3_000).map(|n| record(n, "two")).collect();
         change(&connection, |w| w.upsert(&many));
-        let prepared = with_view(&connection, |view| cache.prepare(view, 3_000, &spec()))
+        let prepared = with_view(&connection, |view| cache.prepare(view, 3_000))
             .unwrap()
             .unwrap();
         let committed = Change::last(&entry(&connection));
         assert!(cache.read().as_of(committed).is_some());
         // A write of another process, and a search that sees it, come before it is published.
         change(&connection, |w| w.upsert(&[record(1, "three")]));
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
         let later = Change::last(&entry(&connection));
         prepared.publish();
         let held = cache.read();
@@ -508,7 +480,7 @@ mod tests {
         let all: Vec<_> = (0..200).map(|n| record(n, "one")).collect();
         change(&connection, |w| w.upsert(&all));
         let cache = Cache::default();
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
         for n in 0..100 {
             change(&connection, |w| w.delete(&[key(n)]).map(drop));
         }
@@ -519,14 +491,14 @@ mod tests {
         assert_eq!(kept, entry.gone);
         let rows = with_view(&connection, |view| {
             cache
-                .catch_up(view, &spec())
+                .catch_up(view)
                 .map(|held| held.resident().unwrap().rows.len())
         });
         assert_eq!(rows.unwrap(), 100);
         change(&connection, |w| w.delete_all().map(drop));
         let rows = with_view(&connection, |view| {
             cache
-                .catch_up(view, &spec())
+                .catch_up(view)
                 .map(|held| held.resident().unwrap().rows.len())
         });
         assert_eq!(rows.unwrap(), 0);
@@ -540,7 +512,7 @@ mod tests {
     fn begin(connection: &Connection, cache: &Arc<Cache>, put: &[Record]) -> Prepared {
         connection.execute_batch("BEGIN").unwrap();
         change(connection, |w| w.upsert(put));
-        let prepared = |view: &View<'_>| cache.prepare(view, put.len(), &spec());
+        let prepared = |view: &View<'_>| cache.prepare(view, put.len());
         with_view(connection, prepared).unwrap().unwrap()
     }
 
@@ -555,13 +527,13 @@ mod tests {
     fn what_a_write_makes_ready_is_there_for_whoever_sees_it_and_forgotten_where_nobody_will() {
         let connection = store();
         let cache = Arc::new(Cache::default());
-        let few = |view: &View<'_>| cache.prepare(view, 3_000, &spec());
+        let few = |view: &View<'_>| cache.prepare(view, 3_000);
         assert!(
             with_view(&connection, few).unwrap().is_none(),
             "none are held"
         );
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
-        let few = |view: &View<'_>| cache.prepare(view, 10, &spec());
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
+        let few = |view: &View<'_>| cache.prepare(view, 10);
         assert!(with_view(&connection, few).unwrap().is_none(), "few change");
 
         let given_up = begin(&connection, &cache, &many("one"));
@@ -587,79 +559,11 @@ mod tests {
         connection.execute_batch("COMMIT").unwrap();
         prepared.publish();
         assert_eq!(stands(&connection, &cache), Some(4_200));
-        let loaded = with_view(&connection, |view| load(view, &spec())).unwrap();
+        let loaded = with_view(&connection, |view| load(view)).unwrap();
         let kept = cache.read();
         assert_eq!(
             held(&kept.current.as_ref().unwrap().rows),
             held(&loaded.rows)
         );
-    }
-
-    #[test]
-    fn a_delta_of_most_rows_is_not_read() {
-        let connection = store();
-        change(&connection, |w| w.upsert(&many("one")));
-        let old = with_view(&connection, |view| load(view, &spec())).unwrap();
-        let mut most = many("two");
-        most.truncate(1_501);
-        change(&connection, |w| w.upsert(&most[..1_500]));
-        assert!(
-            with_view(&connection, |view| old.delta(view))
-                .unwrap()
-                .is_some()
-        );
-        change(&connection, |w| w.upsert(&most));
-        assert!(
-            with_view(&connection, |view| old.delta(view))
-                .unwrap()
-                .is_none()
-        );
-        let cache = Cache::default();
-        cache.take_over(old);
-        with_view(&connection, |view| {
-            let caught_up = cache.catch_up(view, &spec()).unwrap();
-            let loaded = load(view, &spec()).unwrap();
-            assert_eq!(
-                held(&caught_up.resident().unwrap().rows),
-                held(&loaded.rows)
-            );
-        });
-    }
-
-    #[test]
-    fn a_change_leads_to_later_ones_of_its_history_alone() {
-        let connection = store();
-        change(&connection, |w| w.upsert(&[record(0, "one")]));
-        let first = Change::last(&entry(&connection));
-        let led_to = |change: Change| with_view(&connection, |view| change.led_to(view)).unwrap();
-        change(&connection, |w| w.upsert(&[record(1, "one")]));
-        assert!(led_to(first) && led_to(Change::last(&entry(&connection))));
-        for (number, stamp) in [(1, first.stamp ^ 1), (2, first.stamp), (3, first.stamp)] {
-            assert!(!led_to(Change { number, stamp }));
-        }
-        // What is too long ago is not known any more.
-        for n in 0..150 {
-            change(&connection, |w| w.upsert(&[record(n, "two")]));
-        }
-        assert!(!led_to(first));
-        let sql = "SELECT count(*) FROM stamps_1";
-        let kept: i64 = connection.query_row(sql, [], |row| row.get(0)).unwrap();
-        assert_eq!(kept, 150);
-    }
-
-    #[test]
-    fn rows_of_a_file_that_went_back_are_read_again() {
-        let connection = store();
-        change(&connection, |w| w.upsert(&[record(1, "one")]));
-        connection.execute_batch("BEGIN").unwrap();
-        change(&connection, |w| w.upsert(&[record(2, "two")]));
-        let cache = Cache::default();
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
-        connection.execute_batch("ROLLBACK").unwrap();
-        with_view(&connection, |view| {
-            assert!(matches!(cache.state(view), CacheState::Newer));
-            let held = cache.catch_up(view, &spec()).unwrap();
-            assert_eq!(held.resident().unwrap().rows.len(), 1);
-        });
     }
 }

@@ -1,5 +1,7 @@
 //! Reads within one read transaction.
 
+use std::sync::Arc;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 use shelfward_core::filter::Matcher;
@@ -17,8 +19,8 @@ use crate::schema::CatalogRow;
 /// A collection as one transaction sees it.
 pub(crate) struct View<'a> {
     pub(crate) connection: &'a Connection,
-    pub(crate) entry: &'a CatalogRow,
-    pub(crate) spec: &'a CollectionSpec,
+    pub(crate) entry: CatalogRow,
+    pub(crate) spec: Arc<CollectionSpec>,
 }
 
 impl View<'_> {
@@ -80,7 +82,7 @@ impl View<'_> {
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let metadata = metadata_of(self.spec, row.get_ref(0)?);
+            let metadata = metadata_of(&self.spec, row.get_ref(0)?);
             wanted.check_metadata(&metadata.ok_or_else(|| corrupt("a row is damaged"))?)?;
         }
         Ok(())
@@ -105,7 +107,7 @@ impl View<'_> {
             return Ok(None);
         };
         if let Some(field) = self.spec.partition_key()
-            && let Some(metadata) = metadata_of(self.spec, row.get_ref(META)?)
+            && let Some(metadata) = metadata_of(&self.spec, row.get_ref(META)?)
             && metadata.text(field.as_str()) != key.partition.as_ref().map(Text::as_str)
         {
             return Ok(None);
@@ -125,7 +127,7 @@ impl View<'_> {
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params)?;
         let row = rows.next()?;
-        row.map(|row| decode_row(self.spec, row)).transpose()
+        row.map(|row| decode_row(&self.spec, row)).transpose()
     }
 
     /// The numbers of up to `most` rows that a filter matches, in the order of the keys, after one or
@@ -201,7 +203,7 @@ impl View<'_> {
     /// Whether a filter matches a row by its metadata; by its columns, where those cannot be read and it
     /// asks for no more than they say, so that a source with a damaged row can be written anew.
     fn matches(&self, row: &Row<'_>, filter: &Filter, matcher: &Matcher<'_>) -> Result<bool> {
-        if let Some(metadata) = metadata_of(self.spec, row.get_ref(3)?) {
+        if let Some(metadata) = metadata_of(&self.spec, row.get_ref(3)?) {
             return Ok(matcher.matches(&metadata));
         }
         let places = [self.spec.partition_key(), self.spec.unit_key()];

@@ -1,18 +1,14 @@
 //! Both legs: candidates from the rows in memory, hits from the file.
 
 use shelfward_core::filter::Matcher;
-use shelfward_core::{
-    CollectionName, Completeness, ErrorKind, Filter, Hit, Key, Leg, LegQuery, LegResult,
-};
+use shelfward_core::{Completeness, ErrorKind, Filter, Hit, Key, Leg, LegQuery, LegResult};
 use shelfward_resident::{CancelFlag, MemTable};
 
 use crate::cache::CacheState;
 use crate::database::Reading;
 use crate::error::{Result, corrupt};
+use crate::handle::Handle;
 use crate::reads::View;
-use crate::schema::CatalogRow;
-use crate::shared::Shared;
-use crate::writes::current;
 
 /// How often a search looks whether the rows in memory are what its transaction sees, before rows that
 /// are newer are given up for those that it sees.
@@ -21,31 +17,22 @@ const ATTEMPTS: usize = 4;
 /// Searches all legs in one snapshot.
 pub(crate) fn search(
     reading: &mut Reading<'_>,
-    shared: &Shared,
-    name: &CollectionName,
-    generation: i64,
+    handle: &Handle,
     legs: &[Leg],
 ) -> Result<Vec<LegResult>> {
     // As it comes; where that does not do, in the turn of those who bring the rows up to date. There,
     // rows are newer than a transaction that begins only where a bulk write published them meanwhile,
     // or where the file went back.
     for attempt in 0..ATTEMPTS {
-        let turn = (attempt > 0).then(|| shared.cache.turn());
+        let turn = (attempt > 0).then(|| handle.cache.turn());
         if attempt > 0 {
             reading.again()?;
         }
-        let connection = reading.connection;
-        let entry = current(CatalogRow::read(connection, name)?, generation)?;
-        let spec = shared.spec(&entry)?;
-        let view = View {
-            connection,
-            entry: &entry,
-            spec: &spec,
-        };
-        let current_rows = match shared.cache.state(&view) {
+        let view = handle.view(reading.connection)?;
+        let current_rows = match handle.cache.state(&view) {
             CacheState::Current(current_rows) => current_rows,
             CacheState::Newer if attempt + 1 < ATTEMPTS => continue,
-            _ if attempt > 0 => shared.cache.catch_up(&view, &spec)?,
+            _ if attempt > 0 => handle.cache.catch_up(&view)?,
             _ => continue,
         };
         drop(turn);
@@ -106,11 +93,11 @@ mod tests {
 
     use rusqlite::Connection;
     use shelfward_adapter::cancel::CancelToken;
-    use shelfward_core::{CollectionSpec, Metadata, Metric, Record, Text};
+    use shelfward_core::{CollectionName, CollectionSpec, Metadata, Metric, Record, Text};
 
     use super::*;
     use crate::error::Error;
-    use crate::schema;
+    use crate::schema::{self, CatalogRow};
     use crate::writes::Writing;
 
     #[test]
@@ -121,15 +108,19 @@ mod tests {
         schema::initialise(&connection).unwrap();
         schema::make_tables(&connection, 1).unwrap();
         let stop = CancelToken::default();
-        let entry = CatalogRow::new(&spec, 1, 7).unwrap();
-        let mut writing = Writing::of(&connection, entry, spec, &stop);
+        let view = View {
+            connection: &connection,
+            entry: CatalogRow::new(&spec, 1, 7).unwrap(),
+            spec,
+        };
+        let mut writing = Writing::of(view, &stop);
         let key = Key::new(Text::new("1").unwrap());
         let metadata = Metadata::new().with("groups", ["a"]).unwrap();
         let record = Record::new(key.clone(), [1.0]).with_metadata(metadata);
         writing.upsert(&[record]).unwrap();
         let found = |filter: &str| {
             let filter = Filter::from_json(filter).unwrap();
-            release(&writing.view(), vec![(key.clone(), 1.0)], &filter)
+            release(&writing.view, vec![(key.clone(), 1.0)], &filter)
         };
         assert_eq!(found(r#"{"groups":"a"}"#).unwrap().hits.len(), 1);
         let refused = found(r#"{"groups":"b"}"#).unwrap_err();

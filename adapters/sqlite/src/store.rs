@@ -14,13 +14,15 @@ use shelfward_core::{
     Capabilities, CollectionName, CollectionSpec, ErrorKind, Operation, Result, async_trait,
 };
 
+use crate::cache::Cache;
 use crate::capabilities::capabilities;
 use crate::collection::SqliteCollection;
 use crate::config::SqliteOptions;
 use crate::database::Database;
 use crate::error::{self, corrupt};
+use crate::handle::Handle;
+use crate::reads::View;
 use crate::schema::{self, CatalogRow};
-use crate::shared::Shared;
 use crate::writes::Writing;
 
 /// A store in one file, or in memory. A clone is another handle on the same connections, closed by
@@ -31,8 +33,8 @@ pub struct SqliteStore(StoreHandle<Arc<OpenStore>>);
 /// What all handles share.
 pub(crate) struct OpenStore {
     pub(crate) database: Arc<Database>,
-    /// What the handles of a collection share, by its generation.
-    collections: Mutex<HashMap<i64, Arc<Shared>>>,
+    /// The generation of each collection that was opened, and what its handles share.
+    collections: Mutex<HashMap<String, (i64, Arc<Cache>)>>,
     locks: WriteLocks,
 }
 
@@ -132,33 +134,24 @@ impl StoreAdapter for SqliteStore {
         let (shared, asked) = (store.clone(), name.clone());
         let opened = store.database.read(call, move |reading| {
             let entry = CatalogRow::read(reading.connection, &asked)?;
-            let generation = entry.as_ref().map(|entry| entry.generation);
             let mut all = lock(&shared.collections);
-            // Those of the name that were dropped, by whatever process, need no memory any more.
-            all.retain(|there, shared| shared.name != asked.as_str() || Some(*there) == generation);
+            // What was dropped, by whatever process, needs no memory any more.
             let Some(entry) = entry else {
+                all.remove(asked.as_str());
                 return Ok(None);
             };
-            let shared = match all.get(&entry.generation) {
-                Some(shared) => shared.clone(),
-                None => {
-                    let shared = Arc::new(Shared::new(&entry)?);
-                    all.insert(entry.generation, shared.clone());
-                    shared
-                }
-            };
-            let spec = shared.spec(&entry)?;
-            Ok(Some((shared, spec, entry.generation)))
+            let cached = all.entry(entry.name.clone()).or_default();
+            if cached.0 != entry.generation {
+                *cached = (entry.generation, Arc::default());
+            }
+            Handle::new(&entry, cached.1.clone()).map(Some)
         });
-        let handle = |(shared, spec, generation): (_, Arc<CollectionSpec>, _)| {
-            let collection: Arc<dyn CollectionAdapter> = Arc::new(SqliteCollection {
+        let handle = |handle| -> Arc<dyn CollectionAdapter> {
+            Arc::new(SqliteCollection {
                 capabilities: capabilities(store.database.is_a_file()),
                 store: self.0.lease(),
-                shared,
-                spec,
-                generation,
-            });
-            collection
+                handle,
+            })
         };
         Ok(opened.await?.map(handle))
     }
@@ -185,17 +178,17 @@ impl StoreAdapter for SqliteStore {
         let asked = name.clone();
         let dropped = store.database.write(call, move |connection, _| {
             let Some(entry) = CatalogRow::read(connection, &asked)? else {
-                return Ok(None);
+                return Ok(false);
             };
             schema::drop_tables(connection, entry.number)?;
             connection.execute("DELETE FROM collections WHERE name = ?", [asked.as_str()])?;
-            Ok(Some(entry.generation))
+            Ok(true)
         });
         let dropped = dropped.await?;
-        if let Some(generation) = dropped {
-            lock(&store.collections).remove(&generation);
+        if dropped {
+            lock(&store.collections).remove(name.as_str());
         }
-        Ok(dropped.is_some())
+        Ok(dropped)
     }
 
     fn write_locks(&self) -> WriteLocks {
@@ -233,7 +226,11 @@ fn create(connection: &Connection, spec: &CollectionSpec, stop: &CancelToken) ->
     let Some(wanted) = merge_fields(&existing, spec)? else {
         return Ok(());
     };
-    let writing = Writing::of(connection, entry, Arc::new(existing), stop);
-    writing.view().check_metadata(&wanted)?;
-    writing.finish_fields(&wanted)
+    let view = View {
+        connection,
+        entry,
+        spec: Arc::new(existing),
+    };
+    view.check_metadata(&wanted)?;
+    Writing::of(view, stop).finish_fields(&wanted)
 }

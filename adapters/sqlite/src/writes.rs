@@ -4,29 +4,25 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use rusqlite::types::Value;
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{CachedStatement, OptionalExtension, Row, params, params_from_iter};
 use shelfward_adapter::cancel::CancelToken;
-use shelfward_core::{
-    CollectionSpec, ErrorKind, Filter, Key, MetadataPatch, Precondition, Record, Text,
-};
+use shelfward_core::{CollectionSpec, Filter, Key, MetadataPatch, Precondition, Record, Text};
 
 use crate::error::{Result, corrupt};
 use crate::reads::View;
 use crate::record_mapping::{encode_row, partition_value};
-use crate::schema::CatalogRow;
 
 /// So many keys of what is gone are kept for readers that hold rows in memory; one that is further
 /// behind reads all rows again.
 const MAX_GONE: i64 = if cfg!(test) { 40 } else { 100_000 };
 
 /// So many stamps of changes are kept; rows in memory that are further behind are read anew.
-const MAX_STAMPS: i64 = if cfg!(test) { 150 } else { 10_000 };
+const MAX_STAMPS: i64 = 10_000;
 
 /// One write of a collection. What it changes is recorded by [`Writing::finish`].
 pub(crate) struct Writing<'a> {
-    connection: &'a Connection,
-    pub(crate) entry: CatalogRow,
-    spec: Arc<CollectionSpec>,
+    /// What it sees: what was there, and what it changed so far.
+    pub(crate) view: View<'a>,
     stop: &'a CancelToken,
     /// The number of this change.
     change: i64,
@@ -35,35 +31,19 @@ pub(crate) struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    pub(crate) fn of(
-        connection: &'a Connection,
-        entry: CatalogRow,
-        spec: Arc<CollectionSpec>,
-        stop: &'a CancelToken,
-    ) -> Self {
+    pub(crate) fn of(view: View<'a>, stop: &'a CancelToken) -> Self {
         Self {
-            change: entry.changes + 1,
-            connection,
-            entry,
-            spec,
+            change: view.entry.changes + 1,
+            view,
             stop,
             rows_changed: 0,
         }
     }
 
-    /// What this write sees: what was there, and what it changed so far.
-    pub(crate) fn view(&self) -> View<'_> {
-        View {
-            connection: self.connection,
-            entry: &self.entry,
-            spec: &self.spec,
-        }
-    }
-
     /// A statement, in which `{}` stands for the number of the collection's tables.
     fn prepare(&self, sql: &str) -> Result<CachedStatement<'a>> {
-        let sql = sql.replace("{}", &self.entry.number.to_string());
-        Ok(self.connection.prepare_cached(&sql)?)
+        let sql = sql.replace("{}", &self.view.entry.number.to_string());
+        Ok(self.view.connection.prepare_cached(&sql)?)
     }
 
     /// Writes records, each in the place of what is under its key.
@@ -71,7 +51,7 @@ impl<'a> Writing<'a> {
         // In the order of the index, which is several times as fast. Of equal keys the last stays.
         let mut ordered: Vec<&Record> = records.iter().collect();
         ordered.sort_by(|a, b| a.key.cmp(&b.key));
-        let all_free = self.entry.row_count == 0;
+        let all_free = self.view.entry.row_count == 0;
         let mut ordered = ordered.into_iter().peekable();
         while let Some(record) = ordered.next() {
             if ordered.peek().is_some_and(|next| next.key == record.key) {
@@ -88,11 +68,11 @@ impl<'a> Writing<'a> {
     /// Writes a record whose key is free.
     fn insert(&mut self, record: &Record) -> Result<()> {
         self.stop.check()?;
-        let row = encode_row(&self.spec, self.change, record)?;
+        let row = encode_row(&self.view.spec, self.change, record)?;
         self.prepare("INSERT INTO rows_{} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?
             .execute(params_from_iter(row))?;
         self.rows_changed += 1;
-        self.entry.row_count += 1;
+        self.view.entry.row_count += 1;
         Ok(())
     }
 
@@ -103,7 +83,7 @@ impl<'a> Writing<'a> {
             .prepare("DELETE FROM rows_{} WHERE part = ? AND id = ?")?
             .execute(params![part, key.id.as_str()])?;
         self.rows_changed += dropped;
-        self.entry.row_count -= i64::from(dropped > 0);
+        self.view.entry.row_count -= i64::from(dropped > 0);
         Ok(dropped > 0)
     }
 
@@ -115,7 +95,7 @@ impl<'a> Writing<'a> {
             .query_row([n], key);
         let dropped = dropped.optional()?;
         self.rows_changed += 1;
-        self.entry.row_count -= 1;
+        self.view.entry.row_count -= 1;
         dropped.ok_or_else(|| corrupt("a row is not where its index says"))
     }
 
@@ -123,7 +103,7 @@ impl<'a> Writing<'a> {
         let added = self
             .prepare("INSERT OR IGNORE INTO gone_{} VALUES (?, ?, ?)")?
             .execute(params![self.change, part, id])?;
-        self.entry.gone += i64::try_from(added).unwrap_or(0);
+        self.view.entry.gone += i64::try_from(added).unwrap_or(0);
         Ok(())
     }
 
@@ -142,7 +122,7 @@ impl<'a> Writing<'a> {
 
     /// Puts records in the place of what a filter matches; answers how many it matched.
     pub(crate) fn replace(&mut self, filter: &Filter, with: &[Record]) -> Result<usize> {
-        let rows = self.view().matching(filter, None, usize::MAX)?;
+        let rows = self.view.matching(filter, None, usize::MAX)?;
         let keys = with.iter().map(|record| &record.key);
         let coming: HashSet<(Option<&str>, &str)> = keys
             .map(|key| (key.partition.as_ref().map(Text::as_str), key.id.as_str()))
@@ -164,7 +144,7 @@ impl<'a> Writing<'a> {
 
     /// Whether a record, looked for within a filter, is as expected.
     pub(crate) fn meets(&self, expected: &Precondition, within: &Filter) -> Result<bool> {
-        let there = self.view().under(&expected.key)?;
+        let there = self.view.under(&expected.key)?;
         let there = there.map(|record| record.metadata);
         let there = there.filter(|metadata| within.matches(metadata));
         Ok(expected.is_met_by(there.as_deref()))
@@ -174,12 +154,12 @@ impl<'a> Writing<'a> {
     pub(crate) fn update(&mut self, filter: &Filter, patch: &MetadataPatch) -> Result<usize> {
         for (key, value) in patch.iter() {
             if let Some(value) = value {
-                self.spec.check_value(key, value)?;
+                self.view.spec.check_value(key, value)?;
             }
         }
-        let rows = self.view().matching(filter, None, usize::MAX)?;
+        let rows = self.view.matching(filter, None, usize::MAX)?;
         for n in &rows {
-            let mut record = self.view().numbered(*n)?;
+            let mut record = self.view.numbered(*n)?;
             record.metadata = Arc::new(patch.apply(&record.metadata));
             self.drop_row(*n)?;
             self.insert(&record)?;
@@ -190,48 +170,48 @@ impl<'a> Writing<'a> {
     /// Deletes everything; answers how much there was.
     pub(crate) fn delete_all(&mut self) -> Result<usize> {
         let deleted = self.prepare("DELETE FROM rows_{}")?.execute([])?;
-        if i64::try_from(deleted) != Ok(self.entry.row_count) {
+        if i64::try_from(deleted) != Ok(self.view.entry.row_count) {
             return Err(corrupt("rows of a collection are missing"));
         }
         if deleted > 0 {
             self.prepare("DELETE FROM gone_{}")?.execute([])?;
             self.rows_changed += deleted;
-            self.entry.row_count = 0;
-            self.entry.gone = 0;
-            self.entry.pruned = self.change;
+            self.view.entry.row_count = 0;
+            self.view.entry.gone = 0;
+            self.view.entry.pruned = self.change;
         }
         Ok(deleted)
     }
 
-    /// Records what was changed; answers what is recorded of the collection then.
-    pub(crate) fn finish(self) -> Result<CatalogRow> {
+    /// Records what was changed; answers what is seen then.
+    pub(crate) fn finish(self) -> Result<View<'a>> {
         if self.rows_changed == 0 {
-            return Ok(self.entry);
+            return Ok(self.view);
         }
         self.record()
     }
 
     /// Records that there are more fields. Whoever knows the rows reads all of them again.
     pub(crate) fn finish_fields(mut self, spec: &CollectionSpec) -> Result<()> {
-        self.entry.set_spec(spec)?;
-        self.entry.pruned = self.change;
+        self.view.entry.set_spec(spec)?;
+        self.view.entry.pruned = self.change;
         self.record().map(drop)
     }
 
-    fn record(mut self) -> Result<CatalogRow> {
-        if self.entry.gone > MAX_GONE {
+    fn record(mut self) -> Result<View<'a>> {
+        if self.view.entry.gone > MAX_GONE {
             self.prune()?;
         }
         // The stamp of this change is drawn and kept, so that rows in memory that are as of this change
         // know the histories that go on from it.
         self.prepare("DELETE FROM stamps_{} WHERE change <= ?")?
             .execute([self.change - MAX_STAMPS])?;
-        self.entry.changes = self.change;
-        self.entry.stamp = self
+        self.view.entry.changes = self.change;
+        self.view.entry.stamp = self
             .prepare("INSERT OR REPLACE INTO stamps_{} VALUES (?, random()) RETURNING stamp")?
             .query_row([self.change], |row| row.get(0))?;
-        self.entry.write(self.connection)?;
-        Ok(self.entry)
+        self.view.entry.write(self.view.connection)?;
+        Ok(self.view)
     }
 
     /// Forgets the older half of what is gone.
@@ -242,15 +222,8 @@ impl<'a> Writing<'a> {
         let pruned = self
             .prepare("DELETE FROM gone_{} WHERE change <= ?")?
             .execute([up_to])?;
-        self.entry.gone -= i64::try_from(pruned).unwrap_or(0);
-        self.entry.pruned = up_to;
+        self.view.entry.gone -= i64::try_from(pruned).unwrap_or(0);
+        self.view.entry.pruned = up_to;
         Ok(())
     }
-}
-
-/// Refuses a handle whose collection was dropped, or dropped and made anew.
-pub(crate) fn current(entry: Option<CatalogRow>, generation: i64) -> Result<CatalogRow> {
-    entry
-        .filter(|entry| entry.generation == generation)
-        .ok_or_else(|| ErrorKind::StaleHandle.into())
 }

@@ -559,7 +559,7 @@ mod tests {
         connection.execute_batch("COMMIT").unwrap();
         prepared.publish();
         assert_eq!(stands(&connection, &cache), Some(4_200));
-        let loaded = with_view(&connection, |view| load(view)).unwrap();
+        let loaded = with_view(&connection, load).unwrap();
         let kept = cache.read();
         assert_eq!(
             held(&kept.current.as_ref().unwrap().rows),

@@ -143,6 +143,9 @@ impl BlockingJobs {
 
     /// Runs a job in its turn, as [`run_blocking`] does.
     ///
+    /// A task of its own waits in line: a call that is neither polled nor dropped would keep its turn from
+    /// those behind it.
+    ///
     /// # Errors
     /// [`Aborted`].
     pub async fn run<T: Send + 'static>(

@@ -2,24 +2,26 @@
 //!
 //! Searches find candidates here. What they release comes from the file, in the same snapshot.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rusqlite::OptionalExtension;
-use rusqlite::types::ValueRef;
 use shelfward_adapter::sync::lock;
-use shelfward_core::{CollectionSpec, Key, Record, Text, query_words};
+use shelfward_core::{CollectionSpec, Filter, Key, Record, Text, query_words};
 use shelfward_resident::{MemTable, MemTableOptions, WriteBatch};
 
 use crate::error::{Result, corrupt};
 use crate::reads::View;
-use crate::record_mapping::{decode_row, partition_of};
+use crate::record_mapping::{decode_row, key_of};
 use crate::schema::CatalogRow;
 
 /// Rows, and the change that they are as of.
 #[derive(Clone)]
 pub(crate) struct Resident {
     /// Held by others, too, only while a bulk change is made on a clone.
-    rows: Arc<MemTable>,
+    pub(crate) rows: Arc<MemTable>,
+    /// The keys of rows that do not match their checksums.
+    damaged: HashSet<Key>,
     as_of: Change,
 }
 
@@ -41,7 +43,7 @@ impl Change {
 
     /// Whether what the transaction sees came from this change by the changes that it records.
     fn led_to(self, view: &View<'_>) -> Result<bool> {
-        let entry = view.entry;
+        let entry = &view.entry;
         if self == Self::last(entry) {
             return Ok(true);
         }
@@ -88,8 +90,8 @@ pub(crate) struct CurrentRows<'a> {
 }
 
 impl CurrentRows<'_> {
-    pub(crate) fn rows(&self) -> Option<&MemTable> {
-        self.held.as_of(self.as_of).map(|resident| &*resident.rows)
+    pub(crate) fn resident(&self) -> Option<&Resident> {
+        self.held.as_of(self.as_of)
     }
 }
 
@@ -117,7 +119,7 @@ impl Cache {
     }
 
     pub(crate) fn state(&self, view: &View<'_>) -> CacheState<'_> {
-        let (held, as_of) = (self.read(), Change::last(view.entry));
+        let (held, as_of) = (self.read(), Change::last(&view.entry));
         if held.as_of(as_of).is_some() {
             return CacheState::Current(CurrentRows { held, as_of });
         }
@@ -135,11 +137,7 @@ impl Cache {
 
     /// Brings the rows to what the transaction sees, in the turn that the caller holds. Readers of
     /// older rows go on but for a small change, which is made in place.
-    pub(crate) fn catch_up(
-        &self,
-        view: &View<'_>,
-        spec: &Arc<CollectionSpec>,
-    ) -> Result<CurrentRows<'_>> {
+    pub(crate) fn catch_up(&self, view: &View<'_>) -> Result<CurrentRows<'_>> {
         let base = self.read().current.clone();
         let delta = base.as_ref().map(|base| base.delta(view)).transpose()?;
         if let Some((base, delta)) = base.zip(delta.flatten()) {
@@ -157,7 +155,7 @@ impl Cache {
             }
         }
         // Whatever does not fit together is read anew, and every checksum is looked at.
-        Ok(self.take_over(load(view, spec)?))
+        Ok(self.take_over(load(view)?))
     }
 
     /// Lays a delta on the rows that it was read for; `None` where others are held by now, or it does
@@ -195,7 +193,6 @@ impl Cache {
         self: &Arc<Self>,
         view: &View<'_>,
         changed: usize,
-        spec: &Arc<CollectionSpec>,
     ) -> Result<Option<Prepared>> {
         let base = self.read().current.clone();
         let Some(base) = base.filter(|base| base.rows.is_bulk(changed)) else {
@@ -204,7 +201,7 @@ impl Cache {
         let delta = base.delta(view)?;
         let next = match delta.and_then(|delta| base.with(&delta, view)) {
             Some(next) => next,
-            None => load(view, spec)?,
+            None => load(view)?,
         };
         let as_of = next.as_of;
         self.write().next = Some(next);
@@ -265,15 +262,38 @@ impl Resident {
         }
         let rows = Arc::make_mut(&mut self.rows);
         rows.apply(delta);
-        self.as_of = Change::last(view.entry);
-        (i64::try_from(self.rows.len()) == Ok(view.entry.row_count)).then_some(self)
+        let put = delta.put.iter().map(|record| &record.key);
+        for key in delta.removed.iter().chain(put) {
+            self.damaged.remove(key);
+        }
+        self.as_of = Change::last(&view.entry);
+        self.has_all(view).then_some(self)
+    }
+
+    fn has_all(&self, view: &View<'_>) -> bool {
+        i64::try_from(self.rows.len() + self.damaged.len()) == Ok(view.entry.row_count)
+    }
+
+    /// Refuses a search that may have to find a row which cannot be read.
+    pub(crate) fn check_whole(&self, filter: &Filter) -> Result<()> {
+        let partitions =
+            (self.rows.spec().partition_key()).and_then(|key| filter.pinned(key.as_str()));
+        let is_read = |key: &Key| match &partitions {
+            Some(partitions) => (partitions.iter())
+                .any(|pinned| pinned.as_text() == key.partition.as_ref().map(Text::as_str)),
+            None => true,
+        };
+        if self.damaged.iter().any(is_read) {
+            return Err(corrupt("a row does not match its checksum"));
+        }
+        Ok(())
     }
 }
 
 /// So many changes are never too many to be read by themselves.
 const MIN_RELOADED: usize = 1_024;
 
-/// What happened since a change; `None` where it is more than `most`.
+/// What happened since a change; `None` where it is more than `most`, or cannot be read.
 fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     let number = view.entry.number;
     let sql = format!("SELECT part, id FROM gone_{number} WHERE change > ?");
@@ -281,12 +301,9 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     let mut rows = statement.query([since])?;
     let mut delta = Delta::default();
     while let Some(row) = rows.next()? {
+        let key = key_of(row.get_ref(0)?, row.get_ref(1)?);
         let damaged = || corrupt("a key that is gone cannot be read");
-        let id: ValueRef<'_> = row.get_ref(1)?;
-        let id = id.as_str().ok().and_then(|id| Text::new(id).ok());
-        let mut key = Key::new(id.ok_or_else(damaged)?);
-        key.partition = partition_of(row.get_ref(0)?).ok_or_else(damaged)?;
-        delta.removed.push(key);
+        delta.removed.push(key.ok_or_else(damaged)?);
         if delta.len() > most {
             return Ok(None);
         }
@@ -295,9 +312,10 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     let mut statement = view.connection.prepare_cached(&sql)?;
     let mut rows = statement.query([since])?;
     while let Some(row) = rows.next()? {
-        delta
-            .put
-            .push(with_words(view.spec, decode_row(view.spec, row)?.record()));
+        let Ok(record) = decode_row(&view.spec, row) else {
+            return Ok(None);
+        };
+        delta.put.push(with_words(&view.spec, record));
         if delta.len() > most {
             return Ok(None);
         }
@@ -305,29 +323,33 @@ fn delta(view: &View<'_>, since: i64, most: usize) -> Result<Option<Delta>> {
     Ok(Some(delta))
 }
 
-fn load(view: &View<'_>, spec: &Arc<CollectionSpec>) -> Result<Resident> {
+fn load(view: &View<'_>) -> Result<Resident> {
     let mut options = MemTableOptions::default();
     options.texts = false;
-    let mut loaded = MemTable::new(spec.clone(), options);
+    let mut loaded = MemTable::new(view.spec.clone(), options);
+    let mut damaged = HashSet::new();
     let sql = format!("SELECT * FROM rows_{} ORDER BY n", view.entry.number);
     let mut statement = view.connection.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
-    let mut sum = 0_i64;
     while let Some(row) = rows.next()? {
-        let parts = decode_row(view.spec, row)?;
-        sum = sum.wrapping_add(parts.crc);
-        let record = with_words(view.spec, parts.record());
-        loaded.check_room_for(std::slice::from_ref(&record))?;
-        loaded.put(&record);
+        match decode_row(&view.spec, row) {
+            Ok(record) => {
+                let record = with_words(&view.spec, record);
+                loaded.check_room_for(std::slice::from_ref(&record))?;
+                loaded.put(&record);
+            }
+            Err(error) => drop(damaged.insert(view.key_of_damaged(row)?.ok_or(error)?)),
+        }
     }
-    let entry = view.entry;
-    if i64::try_from(loaded.len()) != Ok(entry.row_count) || sum != entry.row_sum {
+    let loaded = Resident {
+        rows: Arc::new(loaded),
+        damaged,
+        as_of: Change::last(&view.entry),
+    };
+    if !loaded.has_all(view) {
         return Err(corrupt("rows of a collection are missing"));
     }
-    Ok(Resident {
-        rows: Arc::new(loaded),
-        as_of: Change::last(entry),
-    })
+    Ok(loaded)
 }
 
 /// The record with the words of its text, made again by the rule that made them at write.
@@ -359,7 +381,7 @@ mod tests {
     fn store() -> Connection {
         let connection = Connection::open_in_memory().unwrap();
         schema::initialise(&connection).unwrap();
-        schema::make_tables(&connection, &spec(), 1).unwrap();
+        schema::make_tables(&connection, 1).unwrap();
         CatalogRow::new(&spec(), 1, 7)
             .unwrap()
             .write(&connection)
@@ -373,7 +395,7 @@ mod tests {
 
     fn change(connection: &Connection, change: impl FnOnce(&mut Writing<'_>) -> Result<()>) {
         let stop = CancelToken::default();
-        let mut writing = Writing::of(connection, entry(connection), spec(), &stop);
+        let mut writing = Writing::of(view(connection), &stop);
         change(&mut writing).unwrap();
         writing.finish().unwrap();
     }
@@ -386,13 +408,16 @@ mod tests {
         Key::new(Text::new(format!("{n}")).unwrap())
     }
 
-    fn with_view<T>(connection: &Connection, asked: impl FnOnce(&View<'_>) -> T) -> T {
-        let (entry, spec) = (entry(connection), spec());
-        asked(&View {
+    fn view(connection: &Connection) -> View<'_> {
+        View {
             connection,
-            entry: &entry,
-            spec: &spec,
-        })
+            entry: entry(connection),
+            spec: spec(),
+        }
+    }
+
+    fn with_view<T>(connection: &Connection, asked: impl FnOnce(&View<'_>) -> T) -> T {
+        asked(&view(connection))
     }
 
     fn held(rows: &MemTable) -> BTreeMap<Key, String> {
@@ -402,37 +427,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_brought_up_to_date_by_what_changed_alone() {
-        let connection = store();
-        let all: Vec<_> = (0..10).map(|n| record(n, "one")).collect();
-        change(&connection, |w| w.upsert(&all));
-        let mut resident = with_view(&connection, |view| load(view, &spec())).unwrap();
-        assert_eq!(resident.rows.len(), 10);
-        change(&connection, |w| w.delete(&[key(1), key(2)]).map(drop));
-        change(&connection, |w| {
-            w.upsert(&[record(2, "two"), record(3, "three"), record(20, "new")])
-        });
-        let delta = with_view(&connection, |view| delta(view, 1, 5))
-            .unwrap()
-            .unwrap();
-        assert_eq!((delta.removed.len(), delta.put.len()), (2, 3));
-        resident = with_view(&connection, |view| resident.with(&delta, view)).unwrap();
-        let loaded = with_view(&connection, |view| load(view, &spec())).unwrap();
-        assert_eq!(held(&resident.rows), held(&loaded.rows));
-        assert_eq!(resident.rows.len(), 10);
-        let since = with_view(&connection, |view| super::delta(view, 3, 0))
-            .unwrap()
-            .unwrap();
-        assert_eq!((since.removed.len(), since.put.len()), (0, 0));
-    }
-
-    #[test]
     fn a_delta_is_laid_on_no_other_rows_than_those_it_was_read_for() {
         let connection = store();
         let version = |text: &str| (0..10).map(|n| record(n, text)).collect::<Vec<_>>();
         change(&connection, |w| w.upsert(&version("one")));
         let cache = Cache::default();
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
         let first = Change::last(&entry(&connection));
         change(&connection, |w| w.upsert(&version("two")[..3]));
         let second = entry(&connection);
@@ -441,12 +441,11 @@ mod tests {
             .unwrap();
         // A later change is published between the delta that was read and its being laid on the rows.
         change(&connection, |w| w.upsert(&version("three")));
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
         let third = Change::last(&entry(&connection));
         let view = View {
-            connection: &connection,
-            entry: &second,
-            spec: &spec(),
+            entry: second,
+            ..view(&connection)
         };
         assert!(cache.change_in_place(first, &of_second, &view).is_none());
         assert!(cache.read().as_of(third).is_some(), "the later rows stay");
@@ -458,17 +457,17 @@ mod tests {
         let connection = store();
         change(&connection, |w| w.upsert(&[record(0, "one")]));
         let cache = Arc::new(Cache::default());
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
         let many: Vec<_> = (0..3_000).map(|n| record(n, "two")).collect();
         change(&connection, |w| w.upsert(&many));
-        let prepared = with_view(&connection, |view| cache.prepare(view, 3_000, &spec()))
+        let prepared = with_view(&connection, |view| cache.prepare(view, 3_000))
             .unwrap()
             .unwrap();
         let committed = Change::last(&entry(&connection));
         assert!(cache.read().as_of(committed).is_some());
         // A write of another process, and a search that sees it, come before it is published.
         change(&connection, |w| w.upsert(&[record(1, "three")]));
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
         let later = Change::last(&entry(&connection));
         prepared.publish();
         let held = cache.read();
@@ -481,7 +480,7 @@ mod tests {
         let all: Vec<_> = (0..200).map(|n| record(n, "one")).collect();
         change(&connection, |w| w.upsert(&all));
         let cache = Cache::default();
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
         for n in 0..100 {
             change(&connection, |w| w.delete(&[key(n)]).map(drop));
         }
@@ -492,15 +491,15 @@ mod tests {
         assert_eq!(kept, entry.gone);
         let rows = with_view(&connection, |view| {
             cache
-                .catch_up(view, &spec())
-                .map(|held| held.rows().unwrap().len())
+                .catch_up(view)
+                .map(|held| held.resident().unwrap().rows.len())
         });
         assert_eq!(rows.unwrap(), 100);
         change(&connection, |w| w.delete_all().map(drop));
         let rows = with_view(&connection, |view| {
             cache
-                .catch_up(view, &spec())
-                .map(|held| held.rows().unwrap().len())
+                .catch_up(view)
+                .map(|held| held.resident().unwrap().rows.len())
         });
         assert_eq!(rows.unwrap(), 0);
     }
@@ -513,13 +512,13 @@ mod tests {
     fn begin(connection: &Connection, cache: &Arc<Cache>, put: &[Record]) -> Prepared {
         connection.execute_batch("BEGIN").unwrap();
         change(connection, |w| w.upsert(put));
-        let prepared = |view: &View<'_>| cache.prepare(view, put.len(), &spec());
+        let prepared = |view: &View<'_>| cache.prepare(view, put.len());
         with_view(connection, prepared).unwrap().unwrap()
     }
 
     fn stands(connection: &Connection, cache: &Cache) -> Option<usize> {
         with_view(connection, |view| match cache.state(view) {
-            CacheState::Current(rows) => Some(rows.rows().unwrap().len()),
+            CacheState::Current(rows) => Some(rows.resident().unwrap().rows.len()),
             _ => None,
         })
     }
@@ -528,13 +527,13 @@ mod tests {
     fn what_a_write_makes_ready_is_there_for_whoever_sees_it_and_forgotten_where_nobody_will() {
         let connection = store();
         let cache = Arc::new(Cache::default());
-        let few = |view: &View<'_>| cache.prepare(view, 3_000, &spec());
+        let few = |view: &View<'_>| cache.prepare(view, 3_000);
         assert!(
             with_view(&connection, few).unwrap().is_none(),
             "none are held"
         );
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
-        let few = |view: &View<'_>| cache.prepare(view, 10, &spec());
+        with_view(&connection, |view| cache.catch_up(view).map(drop)).unwrap();
+        let few = |view: &View<'_>| cache.prepare(view, 10);
         assert!(with_view(&connection, few).unwrap().is_none(), "few change");
 
         let given_up = begin(&connection, &cache, &many("one"));
@@ -560,76 +559,11 @@ mod tests {
         connection.execute_batch("COMMIT").unwrap();
         prepared.publish();
         assert_eq!(stands(&connection, &cache), Some(4_200));
-        let loaded = with_view(&connection, |view| load(view, &spec())).unwrap();
+        let loaded = with_view(&connection, load).unwrap();
         let kept = cache.read();
         assert_eq!(
             held(&kept.current.as_ref().unwrap().rows),
             held(&loaded.rows)
         );
-    }
-
-    #[test]
-    fn a_delta_of_most_rows_is_not_read() {
-        let connection = store();
-        change(&connection, |w| w.upsert(&many("one")));
-        let old = with_view(&connection, |view| load(view, &spec())).unwrap();
-        let mut most = many("two");
-        most.truncate(1_501);
-        change(&connection, |w| w.upsert(&most[..1_500]));
-        assert!(
-            with_view(&connection, |view| old.delta(view))
-                .unwrap()
-                .is_some()
-        );
-        change(&connection, |w| w.upsert(&most));
-        assert!(
-            with_view(&connection, |view| old.delta(view))
-                .unwrap()
-                .is_none()
-        );
-        let cache = Cache::default();
-        cache.take_over(old);
-        with_view(&connection, |view| {
-            let caught_up = cache.catch_up(view, &spec()).unwrap();
-            let loaded = load(view, &spec()).unwrap();
-            assert_eq!(held(caught_up.rows().unwrap()), held(&loaded.rows));
-        });
-    }
-
-    #[test]
-    fn a_change_leads_to_later_ones_of_its_history_alone() {
-        let connection = store();
-        change(&connection, |w| w.upsert(&[record(0, "one")]));
-        let first = Change::last(&entry(&connection));
-        let led_to = |change: Change| with_view(&connection, |view| change.led_to(view)).unwrap();
-        change(&connection, |w| w.upsert(&[record(1, "one")]));
-        assert!(led_to(first) && led_to(Change::last(&entry(&connection))));
-        for (number, stamp) in [(1, first.stamp ^ 1), (2, first.stamp), (3, first.stamp)] {
-            assert!(!led_to(Change { number, stamp }));
-        }
-        // What is too long ago is not known any more.
-        for n in 0..150 {
-            change(&connection, |w| w.upsert(&[record(n, "two")]));
-        }
-        assert!(!led_to(first));
-        let sql = "SELECT count(*) FROM stamps_1";
-        let kept: i64 = connection.query_row(sql, [], |row| row.get(0)).unwrap();
-        assert_eq!(kept, 150);
-    }
-
-    #[test]
-    fn rows_of_a_file_that_went_back_are_read_again() {
-        let connection = store();
-        change(&connection, |w| w.upsert(&[record(1, "one")]));
-        connection.execute_batch("BEGIN").unwrap();
-        change(&connection, |w| w.upsert(&[record(2, "two")]));
-        let cache = Cache::default();
-        with_view(&connection, |view| cache.catch_up(view, &spec()).map(drop)).unwrap();
-        connection.execute_batch("ROLLBACK").unwrap();
-        with_view(&connection, |view| {
-            assert!(matches!(cache.state(view), CacheState::Newer));
-            let held = cache.catch_up(view, &spec()).unwrap();
-            assert_eq!(held.rows().unwrap().len(), 1);
-        });
     }
 }

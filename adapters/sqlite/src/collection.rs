@@ -14,25 +14,22 @@ use shelfward_core::{
 use crate::cache::Prepared;
 use crate::database::{Database, Reading};
 use crate::error;
+use crate::handle::Handle;
 use crate::reads::View;
-use crate::schema::CatalogRow;
 use crate::search::search;
-use crate::shared::Shared;
 use crate::store::OpenStore;
-use crate::writes::{Writing, current};
+use crate::writes::Writing;
 
 /// A handle on a collection.
 pub(crate) struct SqliteCollection {
     pub(crate) store: Lease<Arc<OpenStore>>,
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) spec: Arc<CollectionSpec>,
-    pub(crate) generation: i64,
+    pub(crate) handle: Handle,
     pub(crate) capabilities: Capabilities,
 }
 
 impl SqliteCollection {
     fn call(&self, operation: Operation) -> Call<'_> {
-        Call::on(operation, &self.spec.name)
+        Call::on(operation, &self.handle.spec.name)
     }
 
     /// The database, while the store's handle is open.
@@ -48,19 +45,11 @@ impl SqliteCollection {
         job: impl FnOnce(&View<'_>) -> error::Result<T> + Send + 'static,
     ) -> Result<T> {
         let call = self.call(operation);
-        let (shared, name) = (self.shared.clone(), self.spec.name.clone());
-        let generation = self.generation;
+        let handle = self.handle.clone();
         let answer = self
             .database(call)?
             .read(call, move |reading: &mut Reading<'_>| {
-                let connection = reading.connection;
-                let entry = current(CatalogRow::read(connection, &name)?, generation)?;
-                let spec = shared.spec(&entry)?;
-                job(&View {
-                    connection,
-                    entry: &entry,
-                    spec: &spec,
-                })
+                job(&handle.view(reading.connection)?)
             });
         answer.await
     }
@@ -72,20 +61,12 @@ impl SqliteCollection {
         job: impl FnOnce(&mut Writing<'_>) -> error::Result<T> + Send + 'static,
     ) -> Result<T> {
         let call = self.call(operation);
-        let (shared, name) = (self.shared.clone(), self.spec.name.clone());
-        let generation = self.generation;
+        let handle = self.handle.clone();
         let job = move |connection: &Connection, stop: &CancelToken| {
-            let entry = current(CatalogRow::read(connection, &name)?, generation)?;
-            let spec = shared.spec(&entry)?;
-            let mut writing = Writing::of(connection, entry, spec.clone(), stop);
+            let mut writing = Writing::of(handle.view(connection)?, stop);
             let answer = job(&mut writing)?;
             let changed = writing.rows_changed;
-            let view = View {
-                connection,
-                entry: &writing.finish()?,
-                spec: &spec,
-            };
-            Ok((answer, shared.cache.prepare(&view, changed, &spec)?))
+            Ok((answer, handle.cache.prepare(&writing.finish()?, changed)?))
         };
         let committed = |(answer, prepared): (T, Option<Prepared>)| {
             if let Some(prepared) = prepared {
@@ -100,7 +81,7 @@ impl SqliteCollection {
 #[async_trait]
 impl CollectionAdapter for SqliteCollection {
     fn spec(&self) -> &CollectionSpec {
-        &self.spec
+        &self.handle.spec
     }
 
     fn capabilities(&self) -> &Capabilities {
@@ -122,12 +103,11 @@ impl CollectionAdapter for SqliteCollection {
     async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
         let legs = legs.to_vec();
         let call = self.call(Operation::Search);
-        let (shared, name) = (self.shared.clone(), self.spec.name.clone());
-        let generation = self.generation;
+        let handle = self.handle.clone();
         let answer = self
             .database(call)?
             .read(call, move |reading: &mut Reading<'_>| {
-                search(reading, &shared, &name, generation, &legs)
+                search(reading, &handle, &legs)
             });
         answer.await
     }
@@ -165,7 +145,7 @@ impl CollectionAdapter for SqliteCollection {
 
     async fn delete_matching(&self, selector: &Selector) -> Result<Count> {
         let selector = selector.clone();
-        let job = move |w: &mut Writing<'_>| w.delete_matching(selector.filter()).map(exact);
+        let job = move |w: &mut Writing<'_>| w.replace(selector.filter(), &[]).map(exact);
         self.write(Operation::DeleteMatching, job).await
     }
 

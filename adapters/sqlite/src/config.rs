@@ -32,7 +32,7 @@ pub struct SqliteOptions {
     pub busy_timeout: Duration,
     /// Whether the whole file is verified when it is opened. Default `true`.
     pub verify_on_open: bool,
-    /// The most bytes that the file may have, at least the 12,288 of an empty store. A write that
+    /// The most bytes that the file may have, at least the 8,192 of an empty store. A write that
     /// needs more fails whole. Default none.
     pub max_bytes: Option<u64>,
     /// How many reads run at a time, 1 to 1,024; further ones wait. Default 8.
@@ -76,7 +76,7 @@ impl SqliteOptions {
         if !(1..=MOST_READERS).contains(&self.readers) {
             Some("readers must lie between 1 and 1024")
         } else if self.max_bytes.is_some_and(|max| max < EMPTY_BYTES) {
-            Some("max_bytes must be 12288 or more, which is what an empty store needs")
+            Some("max_bytes must be 8192 or more, which is what an empty store needs")
         } else if self.busy_timeout > LONGEST_WAIT {
             Some("busy_timeout must be 2000000 seconds or less")
         } else {
@@ -98,8 +98,8 @@ impl SqliteOptions {
 
 const MOST_READERS: usize = 1_024;
 
-/// Three pages: the schema, the table of collections, and its index.
-const EMPTY_BYTES: u64 = 3 * 4_096;
+/// Two pages: the schema and the table of collections.
+const EMPTY_BYTES: u64 = 2 * 4_096;
 
 /// About the maximum of the engine's busy timeout.
 const LONGEST_WAIT: Duration = Duration::from_secs(2_000_000);

@@ -309,7 +309,6 @@ fn open_with_log(path: &Path, options: &SqliteOptions, create: bool) -> Result<C
 fn set(connection: &Connection, options: &SqliteOptions, for_what: Use) -> Result<()> {
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(64);
-    rusqlite::vtab::array::load_module(connection)?;
     // A damaged page is met as an error rather than read past.
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;

@@ -11,13 +11,11 @@ mod database;
 mod database_file;
 mod error;
 mod file;
-mod filter_translation;
-mod params;
+mod handle;
 mod reads;
 mod record_mapping;
 mod schema;
 mod search;
-mod shared;
 mod store;
 mod writes;
 

@@ -1,81 +1,42 @@
 //! Reads within one read transaction.
 
-use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    CollectionSpec, Cursor, Filter, Include, Key, MetadataKey, Page, Scalar, StoredRecord, Text,
+    CollectionSpec, Cursor, Filter, Include, Key, Metadata, MetadataKey, Page, Record, Scalar,
+    StoredRecord, Text,
 };
 
-use crate::error::{Error, Result, corrupt};
-use crate::filter_translation::{Access, condition, owned};
-use crate::params::{Param, query};
-use crate::record_mapping::{DecodedRow, decode_row, partition_value};
+use crate::error::{Result, corrupt};
+use crate::record_mapping::{
+    ID, META, N, PART, decode_row, key_of, metadata_of, partition_value, stored, text,
+};
 use crate::schema::CatalogRow;
 
-/// A collection as one read transaction sees it.
+/// A collection as one transaction sees it.
 pub(crate) struct View<'a> {
     pub(crate) connection: &'a Connection,
-    pub(crate) entry: &'a CatalogRow,
-    pub(crate) spec: &'a CollectionSpec,
+    pub(crate) entry: CatalogRow,
+    pub(crate) spec: Arc<CollectionSpec>,
 }
 
 impl View<'_> {
     pub(crate) fn count(&self, filter: &Filter) -> Result<u64> {
-        let number = self.entry.number;
-        let predicate = condition(filter, self.spec, number, Access::ByFilter)?;
-        let sql = format!(
-            "SELECT count(*) FROM rows_{number} r WHERE {}",
-            predicate.text
-        );
-        let count: i64 = query(self.connection, &sql, &predicate.params, |mut rows| {
-            let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-            Ok(row.get(0)?)
-        })?;
-        if filter.is_everything() && count != self.entry.row_count {
-            return Err(corrupt("rows of a collection are missing"));
-        }
-        u64::try_from(count).map_err(|_| corrupt("a count is negative"))
-    }
-
-    /// The rows under keys within a filter, by their keys.
-    pub(crate) fn by_key<'k>(
-        &self,
-        keys: impl IntoIterator<Item = &'k Key>,
-        within: &Filter,
-    ) -> Result<HashMap<Key, DecodedRow>> {
-        let mut by_partition: HashMap<Option<&Text>, Vec<Value>> = HashMap::new();
-        for key in keys {
-            let ids = by_partition.entry(key.partition.as_ref()).or_default();
-            ids.push(Value::Text(key.id.as_str().to_owned()));
-        }
-        let number = self.entry.number;
-        let predicate = condition(within, self.spec, number, Access::ByKey)?;
-        let matcher = Matcher::new(within);
-        let sql = format!(
-            "SELECT r.* FROM rarray(?) k CROSS JOIN rows_{number} r INDEXED BY rows_{number}_key \
-             WHERE r.part = ? AND r.id = k.value AND {}",
-            predicate.text
-        );
-        let mut found = HashMap::new();
-        for (partition, ids) in by_partition {
-            let mut params = vec![
-                Param::Many(Rc::new(ids)),
-                Param::One(owned(partition_value(partition))),
-            ];
-            params.extend(predicate.params.iter().cloned());
-            query(self.connection, &sql, &params, |mut rows| {
-                while let Some(row) = rows.next()? {
-                    let parts = decode_matching(self.spec, row, &matcher)?;
-                    found.insert(parts.key.clone(), parts);
-                }
-                Ok(())
-            })?;
-        }
-        Ok(found)
+        let count = if filter.is_everything() {
+            let sql = format!("SELECT count(*) FROM rows_{}", self.entry.number);
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let count: i64 = statement.query_row([], |row| row.get(0))?;
+            if count != self.entry.row_count {
+                return Err(corrupt("rows of a collection are missing"));
+            }
+            u64::try_from(count).ok()
+        } else {
+            u64::try_from(self.matching(filter, None, usize::MAX)?.len()).ok()
+        };
+        count.ok_or_else(|| corrupt("a count is negative"))
     }
 
     pub(crate) fn fetch(
@@ -84,12 +45,12 @@ impl View<'_> {
         within: &Filter,
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
-        let found = self.by_key(keys, within)?;
-        let found: HashMap<Key, StoredRecord> = found
-            .into_iter()
-            .map(|(key, parts)| (key, parts.stored(include)))
-            .collect();
-        Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
+        let matcher = Matcher::new(within);
+        let fetch = |key: &Key| {
+            let there = self.under(key)?.filter(|r| matcher.matches(&r.metadata));
+            Ok(there.map(|record| stored(record, include)))
+        };
+        keys.iter().map(fetch).collect()
     }
 
     pub(crate) fn scan(
@@ -100,155 +61,166 @@ impl View<'_> {
         include: Include,
     ) -> Result<Page> {
         // One more than asked tells whether there is a next page.
-        let (sql, params) = self.page(filter, after, limit.saturating_add(1))?;
+        let found = self.matching(filter, after, limit.saturating_add(1))?;
         let matcher = Matcher::new(filter);
-        let mut records = Vec::new();
-        let more = query(self.connection, &sql, &params, |mut rows| {
-            while let Some(row) = rows.next()? {
-                if records.len() == limit {
-                    return Ok(true);
-                }
-                records.push(decode_matching(self.spec, row, &matcher)?.stored(include));
+        let mut records = Vec::with_capacity(found.len().min(limit));
+        for n in found.iter().take(limit) {
+            let record = self.numbered(*n)?;
+            if !matcher.matches(&record.metadata) {
+                return Err(corrupt("a row is found by what it does not hold"));
             }
-            Ok(false)
-        })?;
-        let next = (records.last())
-            .filter(|_| more)
-            .map(|record| Cursor::after(&record.key));
+            records.push(stored(record, include));
+        }
+        let last = records.last().filter(|_| found.len() > limit);
+        let next = last.map(|record| Cursor::after(&record.key));
         Ok(Page::new(records, next))
     }
 
-    /// The statement of a page of a scan.
+    /// Refuses fields of which the metadata of some row holds another kind.
+    pub(crate) fn check_metadata(&self, wanted: &CollectionSpec) -> Result<()> {
+        let sql = format!("SELECT meta FROM rows_{}", self.entry.number);
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let metadata = metadata_of(&self.spec, row.get_ref(0)?);
+            wanted.check_metadata(&metadata.ok_or_else(|| corrupt("a row is damaged"))?)?;
+        }
+        Ok(())
+    }
+
+    /// The record under a key.
+    pub(crate) fn under(&self, key: &Key) -> Result<Option<Record>> {
+        let place = params![partition_value(key.partition.as_ref()), key.id.as_str()];
+        self.record("part = ? AND id = ?", place)
+    }
+
+    /// The record of a row that is there.
+    pub(crate) fn numbered(&self, n: i64) -> Result<Record> {
+        let record = self.record("n = ?", [n])?;
+        record.ok_or_else(|| corrupt("a row is not where its index says"))
+    }
+
+    /// The key of a row that does not match its checksum, where the index of the keys and, as far as it
+    /// can be read, its metadata say the same: its partition was not what was damaged.
+    pub(crate) fn key_of_damaged(&self, row: &Row<'_>) -> Result<Option<Key>> {
+        let Some(key) = key_of(row.get_ref(PART)?, row.get_ref(ID)?) else {
+            return Ok(None);
+        };
+        if let Some(field) = self.spec.partition_key()
+            && let Some(metadata) = metadata_of(&self.spec, row.get_ref(META)?)
+            && metadata.text(field.as_str()) != key.partition.as_ref().map(Text::as_str)
+        {
+            return Ok(None);
+        }
+        let number = self.entry.number;
+        let sql = format!(
+            "SELECT n FROM rows_{number} INDEXED BY rows_{number}_key WHERE part = ? AND id = ?"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let place = params![partition_value(key.partition.as_ref()), key.id.as_str()];
+        let n = statement.query_row(place, |row| row.get::<_, i64>(0));
+        Ok((n.optional()? == Some(row.get(N)?)).then_some(key))
+    }
+
+    fn record(&self, place: &str, params: impl Params) -> Result<Option<Record>> {
+        let sql = format!("SELECT * FROM rows_{} WHERE {place}", self.entry.number);
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params)?;
+        let row = rows.next()?;
+        row.map(|row| decode_row(&self.spec, row)).transpose()
+    }
+
+    /// The numbers of up to `most` rows that a filter matches, in the order of the keys, after one or
+    /// from the first.
     ///
     /// It walks the keys in their order, those of the partition where the filter names one, and looks
     /// at each row, so that all pages together cost one walk. Where the filter names units, their few
     /// rows are found by their index and put in order.
-    fn page(
+    pub(crate) fn matching(
         &self,
         filter: &Filter,
         after: Option<&Key>,
-        limit: usize,
-    ) -> Result<(String, Vec<Param>)> {
+        most: usize,
+    ) -> Result<Vec<i64>> {
+        let (sql, params) = self.walk(filter, after);
+        let matcher = Matcher::new(filter);
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(params))?;
+        let mut found = Vec::new();
+        while found.len() < most
+            && let Some(row) = rows.next()?
+        {
+            if self.matches(row, filter, &matcher)? {
+                found.push(row.get(0)?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn walk(&self, filter: &Filter, after: Option<&Key>) -> (String, Vec<Value>) {
         let number = self.entry.number;
         let pinned = |key: Option<&MetadataKey>| filter.pinned(key?.as_str());
-        let few_units = pinned(self.spec.unit_key()).is_some_and(|units| units.len() <= FEW_UNITS);
-        let (access, index) = if few_units {
-            (Access::ByFilter, String::new())
-        } else {
-            (Access::ByKey, format!("INDEXED BY rows_{number}_key "))
+        let (mut within, mut params) = (String::from("true"), Vec::new());
+        let mut add = |condition: &str, values: &mut dyn Iterator<Item = Value>| {
+            within.push_str(" AND ");
+            within.push_str(condition);
+            params.extend(values);
         };
-        let predicate = condition(filter, self.spec, number, access)?;
-        let mut within = String::new();
-        let mut params = Vec::new();
         let partition = match pinned(self.spec.partition_key()).as_deref() {
-            Some([Scalar::Text(partition)]) if !few_units => Some(partition.clone()),
+            Some([Scalar::Text(partition)]) => Some(Some(partition.clone())),
+            _ if self.spec.partition_key().is_none() => Some(None),
             _ => None,
         };
-        if partition.is_some() {
-            within.push_str("r.part = ? AND ");
-            params.push(Param::One(owned(partition_value(partition.as_ref()))));
-        }
-        match after {
-            Some(key) if partition.is_some() && key.partition == partition => {
-                within.push_str("r.id > ? AND ");
-                params.push(Param::One(Value::Text(key.id.as_str().to_owned())));
+        let mut index = format!("INDEXED BY rows_{number}_key");
+        if let Some(partition) = &partition {
+            let partition = partition_value(partition.as_ref());
+            add("part = ?", &mut std::iter::once(partition));
+            let units = pinned(self.spec.unit_key()).unwrap_or_default();
+            if (1..=FEW_UNITS).contains(&units.len()) {
+                let values = units.iter().map(|unit| unit.as_text());
+                let mut values =
+                    values.map(|unit| Value::Text(unit.unwrap_or_default().to_owned()));
+                let more = ", ?".repeat(units.len() - 1);
+                add(&format!("unit IN (?{more})"), &mut values);
+                index.clear();
             }
-            Some(key) => {
-                within.push_str("(r.part, r.id) > (?, ?) AND ");
-                params.push(Param::One(owned(partition_value(key.partition.as_ref()))));
-                params.push(Param::One(Value::Text(key.id.as_str().to_owned())));
-            }
-            None => {}
         }
-        params.extend(predicate.params);
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        params.push(Param::One(Value::Integer(limit)));
+        if let Some(key) = after {
+            let id = text(&key.id);
+            if partition.as_ref() == Some(&key.partition) {
+                add("id > ?", &mut std::iter::once(id));
+            } else {
+                let part = partition_value(key.partition.as_ref());
+                add("(part, id) > (?, ?)", &mut [part, id].into_iter());
+            }
+        }
         let sql = format!(
-            "SELECT r.* FROM rows_{number} r {index}WHERE {within}{} ORDER BY r.part, r.id LIMIT ?",
-            predicate.text
+            "SELECT n, part, unit, meta FROM rows_{number} {index} WHERE {within} ORDER BY part, id"
         );
-        Ok((sql, params))
+        (sql, params)
     }
-}
 
-/// The parts of a row that a statement found by a filter, looked at by the filter once more: the
-/// tables that statements read of lists have no checksum.
-fn decode_matching(
-    spec: &CollectionSpec,
-    row: &Row<'_>,
-    matcher: &Matcher<'_>,
-) -> Result<DecodedRow> {
-    let parts = decode_row(spec, row)?;
-    if matcher.matches(&parts.metadata) {
-        Ok(parts)
-    } else {
-        Err(found_wrongly())
+    /// Whether a filter matches a row by its metadata; by its columns, where those cannot be read and it
+    /// asks for no more than they say, so that a source with a damaged row can be written anew.
+    fn matches(&self, row: &Row<'_>, filter: &Filter, matcher: &Matcher<'_>) -> Result<bool> {
+        if let Some(metadata) = metadata_of(&self.spec, row.get_ref(3)?) {
+            return Ok(matcher.matches(&metadata));
+        }
+        let places = [self.spec.partition_key(), self.spec.unit_key()];
+        if (filter.tests().iter()).any(|test| !places.contains(&Some(test.key()))) {
+            return Err(corrupt("a row is damaged"));
+        }
+        let mut metadata = Metadata::new();
+        for (key, at) in places.into_iter().zip([1, 2]) {
+            let value = row.get_ref(at)?.as_str().ok();
+            let value = value.and_then(|value| Text::new(value).ok());
+            if let Some((key, value)) = key.zip(value) {
+                metadata.insert(key.clone(), value);
+            }
+        }
+        Ok(matcher.matches(&metadata))
     }
-}
-
-/// Why a row that does not match the filter by which it was found is not given out or changed.
-pub(crate) fn found_wrongly() -> Error {
-    corrupt("a row is found by what it does not hold")
 }
 
 /// Up to so many units their rows are few enough to be put in order for each page.
 const FEW_UNITS: usize = 16;
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use shelfward_core::{CollectionName, Field, FieldKind, FieldRole, Metric};
-
-    use super::*;
-    use crate::schema;
-
-    /// How the engine goes about a page.
-    fn plan(filter: &str, after: Option<&Key>) -> String {
-        let field = |name: &str, kind| Field::new(MetadataKey::new(name).unwrap(), kind);
-        let name = CollectionName::new("c").unwrap();
-        let spec = CollectionSpec::new(name, 1, Metric::Dot, "none").with_fields([
-            field("tenant", FieldKind::Text).with_role(FieldRole::Partition),
-            field("source", FieldKind::Text).with_role(FieldRole::Unit),
-            field("groups", FieldKind::TextList),
-        ]);
-        let connection = Connection::open_in_memory().unwrap();
-        rusqlite::vtab::array::load_module(&connection).unwrap();
-        schema::initialise(&connection).unwrap();
-        schema::make_tables(&connection, &spec, 1).unwrap();
-        let entry = CatalogRow::new(&spec, 1, 7).unwrap();
-        let view = View {
-            connection: &connection,
-            entry: &entry,
-            spec: &spec,
-        };
-        let filter = Filter::from_json(filter).unwrap();
-        let (sql, params) = view.page(&filter, after, 10).unwrap();
-        let explain = format!("EXPLAIN QUERY PLAN {sql}");
-        let steps: Result<Vec<String>> = query(&connection, &explain, &params, |rows| {
-            Ok(rows.mapped(|row| row.get(3)).collect::<Result<_, _>>()?)
-        });
-        steps.unwrap().join("; ")
-    }
-
-    #[test]
-    fn a_page_is_read_from_where_the_last_one_ended() {
-        let text = |text: &str| Text::new(text).unwrap();
-        let after = Key::within(text("t"), text("x"));
-        for filter in [
-            "{}",
-            r#"{"tenant":"t"}"#,
-            r#"{"tenant":"t","groups":{"$in":["a","b"]}}"#,
-            r#"{"groups":"a"}"#,
-        ] {
-            for after in [None, Some(&after)] {
-                let plan = plan(filter, after);
-                assert!(plan.contains("INDEX rows_1_key"), "{filter}: {plan}");
-                assert!(!plan.contains("TEMP B-TREE"), "{filter}: {plan}");
-            }
-        }
-        let within = plan(r#"{"tenant":"t","groups":"a"}"#, Some(&after));
-        assert!(within.contains("part=? AND id>?"), "{within}");
-        let unit = plan(r#"{"tenant":"t","source":"s"}"#, Some(&after));
-        assert!(unit.contains("INDEX rows_1_unit"), "{unit}");
-    }
-}

@@ -1,19 +1,14 @@
 //! Both legs: candidates from the rows in memory, hits from the file.
 
-use std::sync::Arc;
-
-use shelfward_core::{
-    CollectionName, Completeness, ErrorKind, Filter, Hit, Key, Leg, LegQuery, LegResult,
-};
+use shelfward_core::filter::Matcher;
+use shelfward_core::{Completeness, ErrorKind, Filter, Hit, Key, Leg, LegQuery, LegResult};
 use shelfward_resident::{CancelFlag, MemTable};
 
 use crate::cache::CacheState;
 use crate::database::Reading;
 use crate::error::{Result, corrupt};
+use crate::handle::Handle;
 use crate::reads::View;
-use crate::schema::CatalogRow;
-use crate::shared::Shared;
-use crate::writes::current;
 
 /// How often a search looks whether the rows in memory are what its transaction sees, before rows that
 /// are newer are given up for those that it sees.
@@ -22,40 +17,34 @@ const ATTEMPTS: usize = 4;
 /// Searches all legs in one snapshot.
 pub(crate) fn search(
     reading: &mut Reading<'_>,
-    shared: &Shared,
-    name: &CollectionName,
-    generation: i64,
+    handle: &Handle,
     legs: &[Leg],
 ) -> Result<Vec<LegResult>> {
     // As it comes; where that does not do, in the turn of those who bring the rows up to date. There,
     // rows are newer than a transaction that begins only where a bulk write published them meanwhile,
     // or where the file went back.
     for attempt in 0..ATTEMPTS {
-        let turn = (attempt > 0).then(|| shared.cache.turn());
+        let turn = (attempt > 0).then(|| handle.cache.turn());
         if attempt > 0 {
             reading.again()?;
         }
-        let connection = reading.connection;
-        let entry = current(CatalogRow::read(connection, name)?, generation)?;
-        let spec = shared.spec(&entry)?;
-        let view = View {
-            connection,
-            entry: &entry,
-            spec: &spec,
-        };
-        let current_rows = match shared.cache.state(&view) {
+        let view = handle.view(reading.connection)?;
+        let current_rows = match handle.cache.state(&view) {
             CacheState::Current(current_rows) => current_rows,
             CacheState::Newer if attempt + 1 < ATTEMPTS => continue,
-            _ if attempt > 0 => shared.cache.catch_up(&view, &spec)?,
+            _ if attempt > 0 => handle.cache.catch_up(&view)?,
             _ => continue,
         };
         drop(turn);
-        let Some(rows) = current_rows.rows() else {
+        let Some(resident) = current_rows.resident() else {
             continue;
         };
         let candidates = legs
             .iter()
-            .map(|leg| candidates(rows, leg, CancelFlag::of(reading.stop.flag())))
+            .map(|leg| {
+                resident.check_whole(&leg.filter)?;
+                candidates(&resident.rows, leg, CancelFlag::of(reading.stop.flag()))
+            })
             .collect::<Result<Vec<_>>>()?;
         drop(current_rows);
         reading.stop.check()?;
@@ -83,12 +72,13 @@ fn candidates(rows: &MemTable, leg: &Leg, stop: CancelFlag<'_>) -> Result<Vec<(K
 
 /// What the file holds of the candidates, each looked at by the filter once more.
 fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Result<LegResult> {
-    let mut released = view.by_key(candidates.iter().map(|(key, _)| key), filter)?;
+    let matcher = Matcher::new(filter);
     let hits = candidates.into_iter().map(|(key, score)| {
-        let row = released
-            .remove(&key)
+        let record = view.under(&key)?;
+        let record = record
+            .filter(|record| matcher.matches(&record.metadata))
             .ok_or_else(|| corrupt("what was found in memory is not what the file holds"))?;
-        Ok(Hit::new(key, score, row.text, Arc::new(row.metadata)))
+        Ok(Hit::new(key, score, record.text, record.metadata))
     });
     Ok(LegResult::new(
         hits.collect::<Result<_>>()?,
@@ -99,61 +89,38 @@ fn release(view: &View<'_>, candidates: Vec<(Key, f64)>, filter: &Filter) -> Res
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use std::sync::Arc;
+
     use rusqlite::Connection;
     use shelfward_adapter::cancel::CancelToken;
-    use shelfward_core::{
-        CollectionSpec, Field, FieldKind, Metadata, MetadataKey, Metric, Record, Text,
-    };
-
-    use shelfward_resident::MemTableOptions;
+    use shelfward_core::{CollectionName, CollectionSpec, Metadata, Metric, Record, Text};
 
     use super::*;
     use crate::error::Error;
-    use crate::schema;
+    use crate::schema::{self, CatalogRow};
     use crate::writes::Writing;
-
-    #[test]
-    fn a_search_that_is_given_up_finds_no_candidates() {
-        let name = CollectionName::new("c").unwrap();
-        let spec = Arc::new(CollectionSpec::new(name, 1, Metric::Dot, "none"));
-        let mut rows = MemTable::new(spec.clone(), MemTableOptions::default());
-        rows.put(&Record::new(Key::new(Text::new("1").unwrap()), [1.0]));
-        let leg = Leg::dense([1.0], Filter::everything(), 5);
-        let stop = CancelToken::default();
-        let found =
-            |stop: &CancelToken| candidates(&rows, &leg, CancelFlag::of(stop.flag())).unwrap();
-        assert_eq!(found(&stop).len(), 1);
-        stop.cancel();
-        assert!(found(&stop).is_empty());
-    }
 
     #[test]
     fn a_candidate_that_the_filter_does_not_pass_is_not_released() {
         let name = CollectionName::new("c").unwrap();
-        let groups = Field::new(MetadataKey::new("groups").unwrap(), FieldKind::TextList);
-        let spec = CollectionSpec::new(name, 1, Metric::Dot, "none").with_fields([groups]);
-        let spec = Arc::new(spec);
+        let spec = Arc::new(CollectionSpec::new(name, 1, Metric::Dot, "none"));
         let connection = Connection::open_in_memory().unwrap();
-        rusqlite::vtab::array::load_module(&connection).unwrap();
         schema::initialise(&connection).unwrap();
-        schema::make_tables(&connection, &spec, 1).unwrap();
+        schema::make_tables(&connection, 1).unwrap();
         let stop = CancelToken::default();
-        let entry = CatalogRow::new(&spec, 1, 7).unwrap();
-        let mut writing = Writing::of(&connection, entry, spec.clone(), &stop);
+        let view = View {
+            connection: &connection,
+            entry: CatalogRow::new(&spec, 1, 7).unwrap(),
+            spec,
+        };
+        let mut writing = Writing::of(view, &stop);
         let key = Key::new(Text::new("1").unwrap());
         let metadata = Metadata::new().with("groups", ["a"]).unwrap();
         let record = Record::new(key.clone(), [1.0]).with_metadata(metadata);
         writing.upsert(&[record]).unwrap();
-        writing.finish().unwrap();
-        let entry = CatalogRow::read(&connection, &spec.name).unwrap().unwrap();
-        let view = View {
-            connection: &connection,
-            entry: &entry,
-            spec: &spec,
-        };
         let found = |filter: &str| {
             let filter = Filter::from_json(filter).unwrap();
-            release(&view, vec![(key.clone(), 1.0)], &filter)
+            release(&writing.view, vec![(key.clone(), 1.0)], &filter)
         };
         assert_eq!(found(r#"{"groups":"a"}"#).unwrap().hits.len(), 1);
         let refused = found(r#"{"groups":"b"}"#).unwrap_err();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use rusqlite::Connection;
 use shelfward_adapter::cancel::CancelToken;
 use shelfward_adapter::catalog::merge_fields;
-use shelfward_adapter::error::{Call, Classify as _, invalid, limit};
+use shelfward_adapter::error::{Call, Classify as _, invalid};
 use shelfward_adapter::handle::StoreHandle;
 use shelfward_adapter::sync::lock;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
@@ -14,14 +14,15 @@ use shelfward_core::{
     Capabilities, CollectionName, CollectionSpec, ErrorKind, Operation, Result, async_trait,
 };
 
+use crate::cache::Cache;
 use crate::capabilities::capabilities;
 use crate::collection::SqliteCollection;
 use crate::config::SqliteOptions;
 use crate::database::Database;
 use crate::error::{self, corrupt};
-use crate::record_mapping;
+use crate::handle::Handle;
+use crate::reads::View;
 use crate::schema::{self, CatalogRow};
-use crate::shared::Shared;
 use crate::writes::Writing;
 
 /// A store in one file, or in memory. A clone is another handle on the same connections, closed by
@@ -32,8 +33,8 @@ pub struct SqliteStore(StoreHandle<Arc<OpenStore>>);
 /// What all handles share.
 pub(crate) struct OpenStore {
     pub(crate) database: Arc<Database>,
-    /// What the handles of a collection share, by its generation.
-    collections: Mutex<HashMap<i64, Arc<Shared>>>,
+    /// The generation of each collection that was opened, and what its handles share.
+    collections: Mutex<HashMap<String, (i64, Arc<Cache>)>>,
     locks: WriteLocks,
 }
 
@@ -104,8 +105,8 @@ impl StoreAdapter for SqliteStore {
         "sqlite"
     }
 
-    fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
-        capabilities(spec, self.0.store().database.is_a_file())
+    fn capabilities(&self, _: &CollectionSpec) -> Capabilities {
+        capabilities(self.0.store().database.is_a_file())
     }
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
@@ -133,33 +134,24 @@ impl StoreAdapter for SqliteStore {
         let (shared, asked) = (store.clone(), name.clone());
         let opened = store.database.read(call, move |reading| {
             let entry = CatalogRow::read(reading.connection, &asked)?;
-            let generation = entry.as_ref().map(|entry| entry.generation);
             let mut all = lock(&shared.collections);
-            // Those of the name that were dropped, by whatever process, need no memory any more.
-            all.retain(|there, shared| shared.name != asked.as_str() || Some(*there) == generation);
+            // What was dropped, by whatever process, needs no memory any more.
             let Some(entry) = entry else {
+                all.remove(asked.as_str());
                 return Ok(None);
             };
-            let shared = match all.get(&entry.generation) {
-                Some(shared) => shared.clone(),
-                None => {
-                    let shared = Arc::new(Shared::new(&entry)?);
-                    all.insert(entry.generation, shared.clone());
-                    shared
-                }
-            };
-            let spec = shared.spec(&entry)?;
-            Ok(Some((shared, spec, entry.generation)))
+            let cached = all.entry(entry.name.clone()).or_default();
+            if cached.0 != entry.generation {
+                *cached = (entry.generation, Arc::default());
+            }
+            Handle::new(&entry, cached.1.clone()).map(Some)
         });
-        let handle = |(shared, spec, generation): (_, Arc<CollectionSpec>, _)| {
-            let collection: Arc<dyn CollectionAdapter> = Arc::new(SqliteCollection {
-                capabilities: capabilities(&spec, store.database.is_a_file()),
+        let handle = |handle| -> Arc<dyn CollectionAdapter> {
+            Arc::new(SqliteCollection {
+                capabilities: capabilities(store.database.is_a_file()),
                 store: self.0.lease(),
-                shared,
-                spec,
-                generation,
-            });
-            collection
+                handle,
+            })
         };
         Ok(opened.await?.map(handle))
     }
@@ -186,17 +178,17 @@ impl StoreAdapter for SqliteStore {
         let asked = name.clone();
         let dropped = store.database.write(call, move |connection, _| {
             let Some(entry) = CatalogRow::read(connection, &asked)? else {
-                return Ok(None);
+                return Ok(false);
             };
             schema::drop_tables(connection, entry.number)?;
             connection.execute("DELETE FROM collections WHERE name = ?", [asked.as_str()])?;
-            Ok(Some(entry.generation))
+            Ok(true)
         });
         let dropped = dropped.await?;
-        if let Some(generation) = dropped {
-            lock(&store.collections).remove(&generation);
+        if dropped {
+            lock(&store.collections).remove(name.as_str());
         }
-        Ok(dropped.is_some())
+        Ok(dropped)
     }
 
     fn write_locks(&self) -> WriteLocks {
@@ -222,68 +214,23 @@ impl StoreAdapter for SqliteStore {
     }
 }
 
-/// What a table holds in columns at most, less those that every table has.
-const MAX_FIELDS: usize = 1_900;
-
 fn create(connection: &Connection, spec: &CollectionSpec, stop: &CancelToken) -> error::Result<()> {
     let Some(entry) = CatalogRow::read(connection, &spec.name)? else {
-        check_fields(spec)?;
         spec.check().map_err(ErrorKind::from)?;
         let number = schema::free_number(connection)?;
         let generation = connection.query_row("SELECT random()", [], |row| row.get(0))?;
-        let entry = CatalogRow::new(spec, number, generation)?;
-        schema::make_tables(connection, spec, number)?;
-        return entry.write(connection);
+        schema::make_tables(connection, number)?;
+        return CatalogRow::new(spec, number, generation)?.write(connection);
     };
     let existing = entry.read_spec()?;
     let Some(wanted) = merge_fields(&existing, spec)? else {
         return Ok(());
     };
-    check_fields(&wanted)?;
-    add_fields(connection, entry, &existing, wanted, stop)
-}
-
-fn check_fields(spec: &CollectionSpec) -> error::Result<()> {
-    if spec.fields.len() > MAX_FIELDS {
-        return Err(limit("declared fields", spec.fields.len(), MAX_FIELDS).into());
-    }
-    Ok(())
-}
-
-/// Writes every row into tables that have the new fields, and drops the old tables.
-fn add_fields(
-    connection: &Connection,
-    entry: CatalogRow,
-    existing: &CollectionSpec,
-    wanted: CollectionSpec,
-    stop: &CancelToken,
-) -> error::Result<()> {
-    let (old, rows) = (entry.number, entry.row_count);
-    let mut made = CatalogRow {
-        number: schema::free_number(connection)?,
-        row_count: 0,
-        row_sum: 0,
-        next_row: 1,
-        gone: 0,
-        // Whoever knows the old rows reads all of them again.
-        pruned: entry.changes + 1,
-        ..entry
+    let view = View {
+        connection,
+        entry,
+        spec: Arc::new(existing),
     };
-    made.set_spec(&wanted)?;
-    schema::make_tables(connection, &wanted, made.number)?;
-    let mut writing = Writing::of(connection, made, Arc::new(wanted), stop);
-    {
-        let mut all = connection.prepare(&format!("SELECT * FROM rows_{old} ORDER BY n"))?;
-        let mut all = all.query([])?;
-        while let Some(row) = all.next()? {
-            let record = record_mapping::decode_row(existing, row)?.record();
-            writing.insert(&record)?;
-        }
-    }
-    if writing.entry.row_count != rows {
-        return Err(corrupt("rows of a collection are missing"));
-    }
-    schema::drop_tables(connection, old)?;
-    writing.tables_changed();
-    writing.finish().map(drop)
+    view.check_metadata(&wanted)?;
+    Writing::of(view, stop).finish_fields(&wanted)
 }

@@ -4,83 +4,46 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, ToSql, params, params_from_iter};
+use rusqlite::{CachedStatement, OptionalExtension, Row, params, params_from_iter};
 use shelfward_adapter::cancel::CancelToken;
-use shelfward_core::filter::Matcher;
-use shelfward_core::{
-    CollectionSpec, ErrorKind, Filter, Key, Metadata, MetadataPatch, Precondition, Record, Text,
-};
+use shelfward_core::{CollectionSpec, Filter, Key, MetadataPatch, Precondition, Record, Text};
 
 use crate::error::{Result, corrupt};
-use crate::filter_translation::{Access, condition};
-use crate::params::query;
-use crate::reads::found_wrongly;
-use crate::record_mapping::{self, Encoded, bound, partition_value, written};
-use crate::schema::CatalogRow;
+use crate::reads::View;
+use crate::record_mapping::{encode_row, partition_value};
 
 /// So many keys of what is gone are kept for readers that hold rows in memory; one that is further
 /// behind reads all rows again.
 const MAX_GONE: i64 = if cfg!(test) { 40 } else { 100_000 };
 
 /// So many stamps of changes are kept; rows in memory that are further behind are read anew.
-const MAX_STAMPS: i64 = if cfg!(test) { 150 } else { 10_000 };
+const MAX_STAMPS: i64 = 10_000;
 
 /// One write of a collection. What it changes is recorded by [`Writing::finish`].
 pub(crate) struct Writing<'a> {
-    connection: &'a Connection,
-    pub(crate) entry: CatalogRow,
-    spec: Arc<CollectionSpec>,
+    /// What it sees: what was there, and what it changed so far.
+    pub(crate) view: View<'a>,
     stop: &'a CancelToken,
     /// The number of this change.
     change: i64,
-    changed: bool,
     /// How many rows were written or went.
     pub(crate) rows_changed: usize,
-    /// Whether rows can have elements.
-    has_elements: bool,
-    sql: Statements,
-}
-
-/// The statements on the collection's tables.
-struct Statements {
-    find: String,
-    insert: String,
-    delete: String,
-    insert_element: String,
-    delete_elements: String,
-    gone: String,
-    stamp: String,
-    forget_stamps: String,
-}
-
-/// A row that is about to go.
-struct Row {
-    n: i64,
-    part: Value,
-    id: String,
-    crc: i64,
 }
 
 impl<'a> Writing<'a> {
-    pub(crate) fn of(
-        connection: &'a Connection,
-        entry: CatalogRow,
-        spec: Arc<CollectionSpec>,
-        stop: &'a CancelToken,
-    ) -> Self {
-        let has_elements = spec.open_fields
-            || (spec.fields.iter()).any(|f| crate::schema::column_type(f.kind).is_none());
+    pub(crate) fn of(view: View<'a>, stop: &'a CancelToken) -> Self {
         Self {
-            sql: Statements::on(entry.number, record_mapping::width_of_row(&spec)),
-            change: entry.changes + 1,
-            connection,
-            entry,
-            spec,
+            change: view.entry.changes + 1,
+            view,
             stop,
-            changed: false,
             rows_changed: 0,
-            has_elements,
         }
+    }
+
+    /// A statement, in which `{}` stands for the number of the collection's tables.
+    fn prepare(&self, sql: &str) -> Result<CachedStatement<'a>> {
+        let sql = sql.replace("{}", &self.view.entry.number.to_string());
+        Ok(self.view.connection.prepare_cached(&sql)?)
     }
 
     /// Writes records, each in the place of what is under its key.
@@ -88,14 +51,14 @@ impl<'a> Writing<'a> {
         // In the order of the index, which is several times as fast. Of equal keys the last stays.
         let mut ordered: Vec<&Record> = records.iter().collect();
         ordered.sort_by(|a, b| a.key.cmp(&b.key));
-        let all_free = self.entry.row_count == 0;
+        let all_free = self.view.entry.row_count == 0;
         let mut ordered = ordered.into_iter().peekable();
         while let Some(record) = ordered.next() {
             if ordered.peek().is_some_and(|next| next.key == record.key) {
                 continue;
             }
-            if !all_free && let Some((n, crc)) = self.find(&record.key)? {
-                self.drop_row(n, crc)?;
+            if !all_free {
+                self.drop_key(&record.key)?;
             }
             self.insert(record)?;
         }
@@ -103,58 +66,44 @@ impl<'a> Writing<'a> {
     }
 
     /// Writes a record whose key is free.
-    pub(crate) fn insert(&mut self, record: &Record) -> Result<()> {
+    fn insert(&mut self, record: &Record) -> Result<()> {
         self.stop.check()?;
-        let n = self.entry.next_row;
-        self.entry.next_row += 1;
-        self.insert_row(n, record)
-    }
-
-    fn insert_row(&mut self, n: i64, record: &Record) -> Result<()> {
-        let encoded = Encoded::of(record)?;
-        let row = written(&self.spec, n, self.change, record, &encoded)?;
-        self.changed = true;
-        let mut insert = self.connection.prepare_cached(&self.sql.insert)?;
-        insert.execute(params_from_iter(&row.columns))?;
-        if !row.elements.is_empty() {
-            let mut insert = self.connection.prepare_cached(&self.sql.insert_element)?;
-            for (key, value) in &row.elements {
-                insert.execute(params![key, value, n])?;
-            }
-        }
+        let row = encode_row(&self.view.spec, self.change, record)?;
+        self.prepare("INSERT INTO rows_{} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?
+            .execute(params_from_iter(row))?;
         self.rows_changed += 1;
-        self.entry.add_row(row.crc);
+        self.view.entry.row_count += 1;
         Ok(())
     }
 
-    fn find(&self, key: &Key) -> Result<Option<(i64, i64)>> {
-        let mut find = self.connection.prepare_cached(&self.sql.find)?;
-        let part = bound(partition_value(key.partition.as_ref()));
-        let found = find.query_row(params![part, key.id.as_str()], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        });
-        Ok(found.optional()?)
+    /// Whether there was a row under the key.
+    fn drop_key(&mut self, key: &Key) -> Result<bool> {
+        let part = partition_value(key.partition.as_ref());
+        let dropped = self
+            .prepare("DELETE FROM rows_{} WHERE part = ? AND id = ?")?
+            .execute(params![part, key.id.as_str()])?;
+        self.rows_changed += dropped;
+        self.view.entry.row_count -= i64::from(dropped > 0);
+        Ok(dropped > 0)
     }
 
-    fn drop_row(&mut self, n: i64, crc: i64) -> Result<()> {
-        self.changed = true;
-        let mut delete = self.connection.prepare_cached(&self.sql.delete)?;
-        if delete.execute([n])? != 1 {
-            return Err(corrupt("a row is not where its index says"));
-        }
-        if self.has_elements {
-            let mut delete = self.connection.prepare_cached(&self.sql.delete_elements)?;
-            delete.execute([n])?;
-        }
+    /// Drops a row that is there; answers the columns of its key.
+    fn drop_row(&mut self, n: i64) -> Result<(Value, String)> {
+        let key = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let dropped = self
+            .prepare("DELETE FROM rows_{} WHERE n = ? RETURNING part, id")?
+            .query_row([n], key);
+        let dropped = dropped.optional()?;
         self.rows_changed += 1;
-        self.entry.drop_row(crc);
-        Ok(())
+        self.view.entry.row_count -= 1;
+        dropped.ok_or_else(|| corrupt("a row is not where its index says"))
     }
 
-    fn record_gone(&mut self, part: &dyn ToSql, id: &str) -> Result<()> {
-        let mut gone = self.connection.prepare_cached(&self.sql.gone)?;
-        let added = gone.execute(params![self.change, part, id])?;
-        self.entry.gone += i64::try_from(added).unwrap_or(0);
+    fn record_gone(&mut self, part: &Value, id: &str) -> Result<()> {
+        let added = self
+            .prepare("INSERT OR IGNORE INTO gone_{} VALUES (?, ?, ?)")?
+            .execute(params![self.change, part, id])?;
+        self.view.entry.gone += i64::try_from(added).unwrap_or(0);
         Ok(())
     }
 
@@ -163,66 +112,30 @@ impl<'a> Writing<'a> {
         let mut deleted = 0;
         for key in keys {
             self.stop.check()?;
-            if let Some((n, crc)) = self.find(key)? {
-                self.drop_row(n, crc)?;
-                let part = bound(partition_value(key.partition.as_ref()));
-                self.record_gone(&part, key.id.as_str())?;
+            if self.drop_key(key)? {
+                self.record_gone(&partition_value(key.partition.as_ref()), key.id.as_str())?;
                 deleted += 1;
             }
         }
         Ok(deleted)
     }
 
-    fn matching(&self, filter: &Filter) -> Result<Vec<Row>> {
-        let number = self.entry.number;
-        let predicate = condition(filter, &self.spec, number, Access::ByFilter)?;
-        let sql = format!(
-            "SELECT r.n, r.part, r.id, r.crc, r.meta FROM rows_{number} r WHERE {}",
-            predicate.text
-        );
-        let matcher = Matcher::new(filter);
-        query(self.connection, &sql, &predicate.params, |mut rows| {
-            let mut matching = Vec::new();
-            while let Some(row) = rows.next()? {
-                // Once more by what the row itself holds: what statements read of lists has no checksum.
-                let held = row.get_ref(4)?.as_str().ok();
-                let held = held.and_then(|json| Metadata::from_stored_json(json, &self.spec));
-                let held = held.ok_or_else(|| corrupt("a row is damaged"))?;
-                if !matcher.matches(&held) {
-                    return Err(found_wrongly());
-                }
-                matching.push(Row {
-                    n: row.get(0)?,
-                    part: row.get(1)?,
-                    id: row.get(2)?,
-                    crc: row.get(3)?,
-                });
-            }
-            Ok(matching)
-        })
-    }
-
-    /// Deletes what a filter matches; answers how many there were.
-    pub(crate) fn delete_matching(&mut self, filter: &Filter) -> Result<usize> {
-        self.replace(filter, &[])
-    }
-
     /// Puts records in the place of what a filter matches; answers how many it matched.
     pub(crate) fn replace(&mut self, filter: &Filter, with: &[Record]) -> Result<usize> {
-        let rows = self.matching(filter)?;
+        let rows = self.view.matching(filter, None, usize::MAX)?;
         let keys = with.iter().map(|record| &record.key);
         let coming: HashSet<(Option<&str>, &str)> = keys
             .map(|key| (key.partition.as_ref().map(Text::as_str), key.id.as_str()))
             .collect();
-        for row in &rows {
+        for n in &rows {
             self.stop.check()?;
-            self.drop_row(row.n, row.crc)?;
-            let partition = match &row.part {
+            let (part, id) = self.drop_row(*n)?;
+            let partition = match &part {
                 Value::Text(partition) => Some(partition.as_str()),
                 _ => None,
             };
-            if !coming.contains(&(partition, row.id.as_str())) {
-                self.record_gone(&row.part, &row.id)?;
+            if !coming.contains(&(partition, id.as_str())) {
+                self.record_gone(&part, &id)?;
             }
         }
         self.upsert(with)?;
@@ -231,135 +144,86 @@ impl<'a> Writing<'a> {
 
     /// Whether a record, looked for within a filter, is as expected.
     pub(crate) fn meets(&self, expected: &Precondition, within: &Filter) -> Result<bool> {
-        let number = self.entry.number;
-        let sql = format!("SELECT * FROM rows_{number} WHERE part = ? AND id = ?");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let part = bound(partition_value(expected.key.partition.as_ref()));
-        let mut rows = statement.query(params![part, expected.key.id.as_str()])?;
-        let there = match rows.next()? {
-            Some(row) => Some(record_mapping::decode_row(&self.spec, row)?.metadata),
-            None => None,
-        };
-        // By what the row holds: there is one row, and no table of lists to trust.
+        let there = self.view.under(&expected.key)?;
+        let there = there.map(|record| record.metadata);
         let there = there.filter(|metadata| within.matches(metadata));
-        Ok(expected.is_met_by(there.as_ref()))
+        Ok(expected.is_met_by(there.as_deref()))
     }
 
     /// Patches the metadata of what a filter matches; answers how many it matched.
     pub(crate) fn update(&mut self, filter: &Filter, patch: &MetadataPatch) -> Result<usize> {
         for (key, value) in patch.iter() {
             if let Some(value) = value {
-                self.spec.check_value(key, value)?;
+                self.view.spec.check_value(key, value)?;
             }
         }
-        let rows = self.matching(filter)?;
-        let read = format!("SELECT * FROM rows_{} WHERE n = ?", self.entry.number);
-        for row in &rows {
-            self.stop.check()?;
-            let mut read = self.connection.prepare_cached(&read)?;
-            let mut found = read.query([row.n])?;
-            let there = found
-                .next()?
-                .ok_or_else(|| corrupt("a row is not where its index says"))?;
-            let mut record = record_mapping::decode_row(&self.spec, there)?.record();
-            drop(found);
+        let rows = self.view.matching(filter, None, usize::MAX)?;
+        for n in &rows {
+            let mut record = self.view.numbered(*n)?;
             record.metadata = Arc::new(patch.apply(&record.metadata));
-            self.drop_row(row.n, row.crc)?;
-            self.insert_row(row.n, &record)?;
+            self.drop_row(*n)?;
+            self.insert(&record)?;
         }
         Ok(rows.len())
     }
 
     /// Deletes everything; answers how much there was.
     pub(crate) fn delete_all(&mut self) -> Result<usize> {
-        let number = self.entry.number;
-        let rows = self.entry.row_count;
-        let deleted = self
-            .connection
-            .execute(&format!("DELETE FROM rows_{number}"), [])?;
-        if i64::try_from(deleted) != Ok(rows) {
+        let deleted = self.prepare("DELETE FROM rows_{}")?.execute([])?;
+        if i64::try_from(deleted) != Ok(self.view.entry.row_count) {
             return Err(corrupt("rows of a collection are missing"));
         }
         if deleted > 0 {
-            self.connection
-                .execute(&format!("DELETE FROM elements_{number}"), [])?;
-            self.connection
-                .execute(&format!("DELETE FROM gone_{number}"), [])?;
-            self.changed = true;
+            self.prepare("DELETE FROM gone_{}")?.execute([])?;
             self.rows_changed += deleted;
-            self.entry.row_count = 0;
-            self.entry.row_sum = 0;
-            self.entry.gone = 0;
-            self.entry.pruned = self.change;
+            self.view.entry.row_count = 0;
+            self.view.entry.gone = 0;
+            self.view.entry.pruned = self.change;
         }
         Ok(deleted)
     }
 
-    /// Has the entry recorded even where no row was changed: its tables were.
-    pub(crate) fn tables_changed(&mut self) {
-        self.changed = true;
+    /// Records what was changed; answers what is seen then.
+    pub(crate) fn finish(self) -> Result<View<'a>> {
+        if self.rows_changed == 0 {
+            return Ok(self.view);
+        }
+        self.record()
     }
 
-    /// Records what was changed; answers what is recorded of the collection then.
-    pub(crate) fn finish(mut self) -> Result<CatalogRow> {
-        if !self.changed {
-            return Ok(self.entry);
-        }
-        if self.entry.gone > MAX_GONE {
+    /// Records that there are more fields. Whoever knows the rows reads all of them again.
+    pub(crate) fn finish_fields(mut self, spec: &CollectionSpec) -> Result<()> {
+        self.view.entry.set_spec(spec)?;
+        self.view.entry.pruned = self.change;
+        self.record().map(drop)
+    }
+
+    fn record(mut self) -> Result<View<'a>> {
+        if self.view.entry.gone > MAX_GONE {
             self.prune()?;
         }
-        self.entry.changes = self.change;
-        self.entry.stamp = self.stamp()?;
-        self.entry.write(self.connection)?;
-        Ok(self.entry)
-    }
-
-    /// Draws the stamp of this change and keeps it, so that rows in memory that are as of this change
-    /// know the histories that go on from it.
-    fn stamp(&self) -> Result<i64> {
-        let mut forget = self.connection.prepare_cached(&self.sql.forget_stamps)?;
-        forget.execute([self.change - MAX_STAMPS])?;
-        let mut stamp = self.connection.prepare_cached(&self.sql.stamp)?;
-        Ok(stamp.query_row([self.change], |row| row.get(0))?)
+        // The stamp of this change is drawn and kept, so that rows in memory that are as of this change
+        // know the histories that go on from it.
+        self.prepare("DELETE FROM stamps_{} WHERE change <= ?")?
+            .execute([self.change - MAX_STAMPS])?;
+        self.view.entry.changes = self.change;
+        self.view.entry.stamp = self
+            .prepare("INSERT OR REPLACE INTO stamps_{} VALUES (?, random()) RETURNING stamp")?
+            .query_row([self.change], |row| row.get(0))?;
+        self.view.entry.write(self.view.connection)?;
+        Ok(self.view)
     }
 
     /// Forgets the older half of what is gone.
     fn prune(&mut self) -> Result<()> {
-        let number = self.entry.number;
-        let middle = format!("SELECT change FROM gone_{number} ORDER BY change LIMIT 1 OFFSET ?");
-        let up_to: i64 = self
-            .connection
-            .query_row(&middle, [MAX_GONE / 2], |row| row.get(0))?;
-        let sql = format!("DELETE FROM gone_{number} WHERE change <= ?");
-        let pruned = self.connection.execute(&sql, [up_to])?;
-        self.entry.gone -= i64::try_from(pruned).unwrap_or(0);
-        self.entry.pruned = up_to;
+        let up_to = self
+            .prepare("SELECT change FROM gone_{} ORDER BY change LIMIT 1 OFFSET ?")?
+            .query_row([MAX_GONE / 2], |row| row.get(0))?;
+        let pruned = self
+            .prepare("DELETE FROM gone_{} WHERE change <= ?")?
+            .execute([up_to])?;
+        self.view.entry.gone -= i64::try_from(pruned).unwrap_or(0);
+        self.view.entry.pruned = up_to;
         Ok(())
     }
-}
-
-impl Statements {
-    fn on(number: i64, width: usize) -> Self {
-        let more = ", ?".repeat(width.saturating_sub(1));
-        Self {
-            find: format!("SELECT n, crc FROM rows_{number} WHERE part = ? AND id = ?"),
-            insert: format!("INSERT INTO rows_{number} VALUES (?{more})"),
-            delete: format!("DELETE FROM rows_{number} WHERE n = ?"),
-            // A list may hold one value twice; that is one element.
-            insert_element: format!("INSERT OR IGNORE INTO elements_{number} VALUES (?, ?, ?)"),
-            delete_elements: format!("DELETE FROM elements_{number} WHERE n = ?"),
-            gone: format!("INSERT OR IGNORE INTO gone_{number} VALUES (?, ?, ?)"),
-            stamp: format!(
-                "INSERT OR REPLACE INTO stamps_{number} VALUES (?, random()) RETURNING stamp"
-            ),
-            forget_stamps: format!("DELETE FROM stamps_{number} WHERE change <= ?"),
-        }
-    }
-}
-
-/// Refuses a handle whose collection was dropped, or dropped and made anew.
-pub(crate) fn current(entry: Option<CatalogRow>, generation: i64) -> Result<CatalogRow> {
-    entry
-        .filter(|entry| entry.generation == generation)
-        .ok_or_else(|| ErrorKind::StaleHandle.into())
 }

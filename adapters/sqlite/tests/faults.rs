@@ -269,8 +269,8 @@ async fn a_url_says_every_option_and_its_refusals_what_is_right() {
         ("readers=1&readers=2", "once"),
         ("readers=0", "between 1 and 1024"),
         ("readers=2000", "between 1 and 1024"),
-        ("max_bytes=0", "12288 or more"),
-        ("max_bytes=12287", "12288 or more"),
+        ("max_bytes=0", "8192 or more"),
+        ("max_bytes=8191", "8192 or more"),
         (
             "busy_timeout_ms=18446744073709551615",
             "2000000 seconds or less",
@@ -292,7 +292,7 @@ async fn a_url_says_every_option_and_its_refusals_what_is_right() {
         ("//kept.db", "right behind sqlite:"),
         (":memory:?read_only=true", "max_bytes"),
         (":memory:?readers=2", "max_bytes"),
-        (":memory:?max_bytes=1", "12288 or more"),
+        (":memory:?max_bytes=1", "8192 or more"),
     ] {
         let error = connect(wrong).unwrap_err();
         let told = error.to_string();
@@ -313,13 +313,13 @@ async fn a_url_says_every_option_and_its_refusals_what_is_right() {
 async fn an_empty_store_fits_into_the_least_that_is_taken() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kept.db");
-    let least = SqliteOptions::default().with_max_bytes(Some(12_288));
+    let least = SqliteOptions::default().with_max_bytes(Some(8_192));
     let store = open_with(&path, least.clone());
     assert!(store.list().await.unwrap().is_empty());
     let error = store.ensure(&support::spec()).await.map(drop).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Full), "{error}");
     store.close().await.unwrap();
-    assert_eq!(std::fs::metadata(&path).unwrap().len(), 12_288);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 8_192);
     open_with(&path, least);
 }
 

@@ -169,6 +169,30 @@ async fn more_writes_wait_than_there_are_threads_and_reads_go_on() {
     assert_eq!(rows(&held_open).await, 703);
 }
 
+/// A future that is kept and not asked any more keeps nobody waiting, whatever place in line it had.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_nobody_polls_any_more_stops_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("forgotten.db");
+    let store = open(&path);
+    let held_open = collection(&store).await;
+    let elsewhere = Connection::open(&path).unwrap();
+    elsewhere.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let records = ["t", "u", "v"].map(|tenant| source(tenant, "s", 1, 1));
+    let mut writes = (records.iter())
+        .map(|records| Box::pin(held_open.upsert(records)))
+        .collect::<Vec<_>>();
+    let mut context = Context::from_waker(Waker::noop());
+    for write in &mut writes {
+        assert!(write.as_mut().poll(&mut context).is_pending());
+    }
+    elsewhere.execute_batch("ROLLBACK").unwrap();
+    let (last, forgotten) = (writes.pop().unwrap(), writes);
+    let ended = tokio::time::timeout(Duration::from_secs(20), last).await;
+    ended.expect("it waits for the forgotten ones").unwrap();
+    drop(forgotten);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn ensuring_what_is_there_waits_for_no_writer() {
     let folder = tempfile::tempdir().unwrap();

@@ -71,7 +71,7 @@ async fn no_error_shows_a_path_or_a_text() {
         "UPDATE rows_1 SET meta = 'sesame'",
         "UPDATE rows_1 SET vec = x'00'",
         "UPDATE rows_1 SET body = 'sesame'",
-        "UPDATE collections SET spec = 'sesame'",
+        "UPDATE collections SET entry = 'sesame'",
         "DROP TABLE rows_1",
     ] {
         raw.execute_batch(sql).unwrap();

@@ -14,6 +14,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 /// In JSON: `"words"`, `"characters"`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Boundaries {
     /// Never inside a word, unless the word alone is longer than a piece may be.
     ///

@@ -327,6 +327,10 @@ fn headings_without_text_count_for_the_size_of_a_piece() {
     for piece in headings(200, 0, None).split(&text) {
         assert!(chars(&piece.text) <= 250, "{}", chars(&piece.text));
     }
+    let long = format!("# {}\ntext\n# {0}\n# B\nb", "word ".repeat(200));
+    for piece in headings(200, 0, None).split(&long) {
+        assert!(chars(&piece.text) <= 250, "{}", chars(&piece.text));
+    }
     assert!(
         headings(200, 0, None)
             .split(&"# Heading\n".repeat(100))
@@ -423,7 +427,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(800))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
     #[test]
     fn any_text_is_cut_between_words(

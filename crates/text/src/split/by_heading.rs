@@ -4,7 +4,7 @@ use super::boundaries::Boundaries;
 use super::by_paragraph::{ByParagraph, ByParagraphOptions};
 use super::layout::Layout;
 use super::line_ends::LineFeeds;
-use super::spans::{Cut, Sizes, Stretch, chars, join_scraps, pieces, slice};
+use super::spans::{Cut, Sizes, Stretch, chars, hard_cut, join_scraps, pieces, slice};
 use super::{Piece, SplitError, Splitter};
 use crate::blocks::headings::{AtxHeading, atx_headings};
 use serde::{Deserialize, Serialize};
@@ -192,13 +192,23 @@ impl ByHeading {
             ..
         } = self.paragraphs.sizes;
         let sizes = &self.paragraphs.sizes;
-        let joined = self.joined(text, self.sections(text, &layout, headings));
+        // A heading alone may be too long, too.
+        let joined = self
+            .joined(text, self.sections(text, &layout, headings))
+            .into_iter();
+        let cut = joined.flat_map(|stretch| {
+            if sizes.has_room(text, &stretch, stretch.end) {
+                vec![stretch]
+            } else {
+                hard_cut(text, vec![stretch], sizes)
+            }
+        });
         let least = if min_chars == 0 {
             sizes.scrap()
         } else {
             min_chars
         };
-        let joined = join_scraps(text, joined, least, sizes);
+        let joined = join_scraps(text, cut.collect(), least, sizes);
         pieces(text, &joined, overlap, boundaries)
     }
 }

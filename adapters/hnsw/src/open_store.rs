@@ -1,10 +1,11 @@
 //! What all handles of one store share: its options, its directory and its collections.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::available_parallelism;
 
 use shelfward_adapter::cancel::{BlockingJobs, CancelToken};
+use shelfward_adapter::sync::lock;
 use shelfward_core::adapter::WriteLocks;
 use shelfward_core::{CollectionName, CollectionSpec, Operation, Result};
 
@@ -43,10 +44,6 @@ struct Collections {
 /// One collection: locked while it is loaded, created or dropped, which others are not kept from.
 /// `None` where it is not loaded, or does not exist.
 type Entry = Mutex<Option<Arc<CollectionState>>>;
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl OpenStore {
     pub(crate) fn new(options: HnswOptions, dir: Option<StoreDir>) -> Self {

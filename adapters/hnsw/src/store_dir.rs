@@ -3,7 +3,9 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use shelfward_adapter::sync::lock;
 
 use crate::error::{FileError, FileResult};
 use crate::files::file_identity::FileIdentity;
@@ -58,7 +60,7 @@ impl StoreDir {
 
     /// Lets another process open the folder.
     pub(crate) fn unlock(&self) {
-        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lock = lock(&self.lock);
         if let Some(file) = lock.take() {
             // Closing the file is not enough: a process that another thread is about to begin holds a
             // copy of it until it executes its program. Where this fails, closing does it then.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use shelfward_adapter::sync::lock;
 use shelfward_core::{ErrorKind, Operation, Result, StoreError};
 
 use crate::config::HnswOptions;
@@ -31,12 +32,12 @@ struct Counted {
 static REGISTRY: Mutex<BTreeMap<PathBuf, Arc<RegistryEntry>>> = Mutex::new(BTreeMap::new());
 
 fn registry() -> MutexGuard<'static, BTreeMap<PathBuf, Arc<RegistryEntry>>> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&REGISTRY)
 }
 
 impl RegistryEntry {
     fn open(&self) -> MutexGuard<'_, Option<Counted>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 
     /// Counts one handle less. The last one closes the store.

@@ -104,13 +104,20 @@ pub async fn run_blocking<T: Send + 'static>(
     job: impl FnOnce(&CancelToken) -> T + Send + 'static,
 ) -> Result<T, Aborted> {
     let token = CancelToken::default();
-    if Handle::try_current().is_err() {
-        return Ok(job(&token));
-    }
     let mut guard = CancelOnDrop(Some(token.clone()));
-    let ended = tokio::task::spawn_blocking(move || job(&token)).await;
+    let ended = may_block(move || job(&token)).await;
     guard.0 = None;
-    ended.map_err(|_| Aborted)
+    ended
+}
+
+/// Does what may block, on a thread for that where there is a runtime.
+async fn may_block<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Aborted> {
+    match Handle::try_current() {
+        Ok(_) => tokio::task::spawn_blocking(work).await.map_err(|_| Aborted),
+        Err(_) => Ok(work()),
+    }
 }
 
 /// Runs a future to its end by a task of its own, which nobody drops. When the returned future is
@@ -142,9 +149,6 @@ impl BlockingJobs {
     }
 
     /// Runs a job in its turn, as [`run_blocking`] does.
-    ///
-    /// A task of its own waits in line: a call that is neither polled nor dropped would keep its turn from
-    /// those behind it.
     ///
     /// # Errors
     /// [`Aborted`].
@@ -194,10 +198,7 @@ pub async fn run_in_turn<T: Send + 'static, const N: usize>(
             let _places = places;
             job(&token)
         };
-        match Handle::try_current() {
-            Ok(_) => tokio::task::spawn_blocking(work).await.map_err(|_| Aborted),
-            Err(_) => Ok(work()),
-        }
+        may_block(work).await
     };
     match Handle::try_current() {
         Ok(_) => run_detached(in_turn).await.flatten(),

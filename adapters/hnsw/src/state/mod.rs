@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use shelfward_adapter::cancel::{BlockingJobs, CancelToken};
+use shelfward_adapter::sync::lock;
 use shelfward_core::{CollectionSpec, ErrorKind, Operation, Result, StoreError};
 
 use crate::config::HnswOptions;
@@ -82,11 +83,11 @@ impl CollectionState {
     }
 
     fn files(&self) -> MutexGuard<'_, Option<DurableFiles>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.files)
     }
 
     fn saving(&self) -> MutexGuard<'_, ()> {
-        self.saving.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.saving)
     }
 
     /// Refuses contents that a panic left in the middle of a change. The log has all of the change, or

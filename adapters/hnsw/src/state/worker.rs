@@ -5,6 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use shelfward_adapter::sync::lock;
+
 use super::CollectionState;
 
 const CHECK_AGAIN: Duration = Duration::from_millis(100);
@@ -18,7 +20,7 @@ pub(crate) struct MaintenanceWorker {
 
 impl MaintenanceWorker {
     fn thread(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
-        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.thread)
     }
 
     pub(super) fn request_stop(&self) {

@@ -101,11 +101,23 @@ impl Collection {
         Ok(page)
     }
 
-    /// Every record that a folded filter matches, a page at a time.
+    /// The metadata of every record that a folded filter matches.
     async fn scan_all(
         &self,
         operation: Operation,
         filter: &Filter,
+        each: impl FnMut(StoredRecord) + Send,
+    ) -> Result<()> {
+        self.scan_each(operation, filter, Include::METADATA, each)
+            .await
+    }
+
+    /// Every record that a folded filter matches, a page at a time.
+    async fn scan_each(
+        &self,
+        operation: Operation,
+        filter: &Filter,
+        include: Include,
         mut each: impl FnMut(StoredRecord) + Send,
     ) -> Result<()> {
         const PAGE: usize = 1_000;
@@ -119,18 +131,40 @@ impl Collection {
         let mut after = None;
         loop {
             let page = self
-                .scan_page(&split, after.as_ref(), PAGE, Include::METADATA)
+                .scan_page(&split, after.as_ref(), PAGE, include)
                 .await?;
             page.records.into_iter().for_each(&mut each);
-            match page.next {
-                Some(next) if after.as_ref() != Some(&next) => after = Some(next),
-                Some(_) => {
-                    let contract = "a scan that does not go on".to_owned();
-                    return Err(self.error(operation, ErrorKind::Contract(contract)));
-                }
-                None => return Ok(()),
+            after = self.goes_on(operation, after.as_ref(), page.next)?;
+            if after.is_none() {
+                return Ok(());
             }
         }
+    }
+
+    /// Refuses a cursor that leads to where it came from.
+    pub(crate) fn goes_on(
+        &self,
+        operation: Operation,
+        after: Option<&Cursor>,
+        next: Option<Cursor>,
+    ) -> Result<Option<Cursor>> {
+        if next.is_some() && next.as_ref() == after {
+            let contract = "a scan that does not go on".to_owned();
+            return Err(self.error(operation, ErrorKind::Contract(contract)));
+        }
+        Ok(next)
+    }
+
+    /// Every record that a filter matches.
+    pub(crate) async fn scan_matching(
+        &self,
+        filter: &Filter,
+        include: Include,
+        each: impl FnMut(StoredRecord) + Send,
+    ) -> Result<()> {
+        let filter = self.checked_filter(Operation::Scan, filter)?;
+        self.scan_each(Operation::Scan, &filter, include, each)
+            .await
     }
 }
 

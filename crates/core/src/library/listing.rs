@@ -8,18 +8,18 @@ use std::num::NonZeroUsize;
 use serde::Serialize;
 
 use super::answer::{FoundPassage, Legs};
-use super::own::{COUNT, INDEX, OWN_KEYS, REVISION, SOURCE_ID, own, passage_key};
+use super::own::{COUNT, INDEX, OWN_KEYS, REVISION, SOURCE_ID, own};
 use super::plan::{Plan, plan_reading, plan_tenant};
-use super::recheck::{OwnValues, text, texts};
-use super::{LibraryError, LibraryIndex, Reading, Refusal, TenantLibrary};
-use crate::collection::Verdict;
+use super::recheck::{OwnValues, text, texts, whole};
+use super::{LibraryError, LibraryIndex, PassageId, Reading, Refusal, TenantLibrary};
+use crate::error::Operation;
 use crate::filter::{Filter, Op};
-use crate::metadata::{Metadata, Scalar, Value};
+use crate::metadata::{Metadata, Scalar};
 use crate::names::{SourceId, SourceKind, TenantId};
-use crate::observer::{DroppedHit, Event, Fetched, Listed};
-use crate::record::{Include, StoredRecord};
+use crate::observer::{Event, Fetched, Listed};
+use crate::record::Include;
 use crate::scope::Scope;
-use crate::search::{Cursor, Hit};
+use crate::search::Cursor;
 
 /// A source as its readers may see it.
 #[derive(Clone, PartialEq, Serialize)]
@@ -86,7 +86,10 @@ impl fmt::Debug for ListedSource {
 
 impl ListedSource {
     fn of(metadata: &Metadata) -> Option<Self> {
-        let own = OwnValues::of(metadata);
+        Self::with(&OwnValues::of(metadata), metadata)
+    }
+
+    fn with(own: &OwnValues<'_>, metadata: &Metadata) -> Option<Self> {
         let others = metadata
             .iter()
             .filter(|(key, _)| !key.is_reserved() && !OWN_KEYS.contains(&key.as_str()));
@@ -96,11 +99,7 @@ impl ListedSource {
             title: text(own.title).map(str::to_owned),
             folder_id: text(own.folder).map(str::to_owned),
             tags: texts(own.tags).map(str::to_owned).collect(),
-            passages: metadata
-                .get(COUNT)
-                .and_then(Value::as_integer)
-                .and_then(|count| u64::try_from(count).ok())
-                .unwrap_or_default(),
+            passages: whole(metadata.get(COUNT)).unwrap_or_default(),
             metadata: others
                 .map(|(key, value)| (key.clone(), value.clone()))
                 .collect(),
@@ -110,11 +109,10 @@ impl ListedSource {
 
 impl FiledSource {
     fn of(metadata: &Metadata) -> Option<Self> {
+        let own = OwnValues::of(metadata);
         Some(Self {
-            source: ListedSource::of(metadata)?,
-            access_groups: texts(OwnValues::of(metadata).groups)
-                .map(str::to_owned)
-                .collect(),
+            source: ListedSource::with(&own, metadata)?,
+            access_groups: texts(own.groups).map(str::to_owned).collect(),
             revision: metadata.text(REVISION).unwrap_or_default().to_owned(),
         })
     }
@@ -182,14 +180,18 @@ impl LibraryIndex {
                     .collection
                     .scan(&filter, page.next.as_ref(), missing, Include::METADATA)
                     .await?;
-                let goes_on = page.next != found.next;
-                page.next = found.next;
-                let is_first = |hit: &Hit| OwnValues::of(&hit.metadata).index() == Some(0);
-                for hit in plan.released(found.records, is_first, &mut dropped) {
+                page.next =
+                    self.collection
+                        .goes_on(Operation::Scan, page.next.as_ref(), found.next)?;
+                for record in found.records {
+                    let is_first = |own: &OwnValues<'_>| own.index() == Some(0);
+                    let Some(hit) = plan.release(record, is_first, &mut dropped) else {
+                        continue;
+                    };
                     answered.extend(hit.metadata.text(SOURCE_ID).map(str::to_owned));
                     page.sources.extend(shown(&hit.metadata));
                 }
-                if page.next.is_none() || page.sources.len() >= limit.get() || !goes_on {
+                if page.next.is_none() || page.sources.len() >= limit.get() {
                     break;
                 }
             }
@@ -216,20 +218,10 @@ impl LibraryIndex {
         let Some(plan) = plan else {
             return Ok(None);
         };
-        let key = passage_key(tenant, id, 0);
-        let filter = self.collection.plan_filter(&plan.filter)?;
-        let records = self
-            .collection
-            .fetch_planned(&[key], &filter, Include::METADATA)
-            .await?;
-        let mut dropped = Vec::new();
-        let is_it = |hit: &Hit| {
-            let own = OwnValues::of(&hit.metadata);
-            text(own.source) == Some(id.as_str()) && own.index() == Some(0)
-        };
-        let first = records.into_iter().flatten();
-        let found = plan.released(first, is_it, &mut dropped);
-        let found = found.first().and_then(|hit| shown(&hit.metadata));
+        let first = [PassageId::new(id.clone(), 0)];
+        let (hits, dropped) = self.read(&plan, tenant, &first, Include::METADATA).await?;
+        let found = hits.iter().flatten().next();
+        let found = found.and_then(|hit| shown(&hit.metadata));
         self.observe(|| {
             Event::Listed(Listed {
                 tenant: tenant.clone(),
@@ -287,31 +279,20 @@ impl TenantLibrary {
     /// # Errors
     /// Those of the store, among them `Unsupported` on one that cannot scan.
     pub async fn passages(&self, id: &SourceId) -> Result<Vec<FoundPassage>, LibraryError> {
-        const PAGE: usize = 1_000;
         let Some(plan) = plan_tenant(self.tenant(), &Reading::new())? else {
             return Ok(Vec::new());
         };
         let of_source = Filter::test(own(SOURCE_ID), Op::Eq(Scalar::from(id)));
         let filter = Filter::and(vec![plan.filter.clone(), of_source]);
         let (mut passages, mut dropped) = (Vec::new(), Vec::new());
-        let mut after = None;
-        let is_it = |hit: &Hit| hit.metadata.text(SOURCE_ID) == Some(id.as_str());
         let collection = &self.index().collection;
-        loop {
-            let page = collection
-                .scan(&filter, after.as_ref(), PAGE, Include::TEXT)
-                .await?;
-            let found = plan.released(page.records, is_it, &mut dropped);
-            passages.extend(
-                found
-                    .iter()
-                    .map(|hit| FoundPassage::new(hit, 0.0, Legs::default())),
-            );
-            if page.next.is_none() || page.next == after {
-                break;
-            }
-            after = page.next;
-        }
+        let each = |record| {
+            let hit = plan.release(record, |own| own.is_of(id), &mut dropped);
+            passages.extend(hit.map(|hit| FoundPassage::new(&hit, 0.0, Legs::default())));
+        };
+        collection
+            .scan_matching(&filter, Include::TEXT, each)
+            .await?;
         passages.sort_by_key(|passage: &FoundPassage| passage.index);
         self.index().observe(|| {
             Event::Fetched(Fetched {
@@ -323,31 +304,5 @@ impl TenantLibrary {
             })
         });
         Ok(passages)
-    }
-}
-
-impl Plan {
-    /// Of what the store answered, what passes the check and is what was asked for. The others are
-    /// told to the observer.
-    fn released(
-        &self,
-        records: impl IntoIterator<Item = StoredRecord>,
-        is_asked_for: impl Fn(&Hit) -> bool,
-        dropped: &mut Vec<DroppedHit>,
-    ) -> Vec<Hit> {
-        let hits = records
-            .into_iter()
-            .map(|record| Hit::new(record.key, 0.0, record.text, record.metadata));
-        hits.filter(|hit| {
-            let reason = match self.check.verdict(hit) {
-                Verdict::Keep if is_asked_for(hit) => return true,
-                Verdict::Keep => "another passage's source or index",
-                Verdict::Drop(reason) => reason,
-            };
-            let key = hit.key.to_string();
-            dropped.push(DroppedHit { key, reason });
-            false
-        })
-        .collect()
     }
 }

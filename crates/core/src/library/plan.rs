@@ -4,18 +4,44 @@ use shelfward_text::is_blank;
 
 use super::own::{ACL_GROUPS, ACTIVE, OWN_KEYS, STATUS, TENANT_ID, own};
 use super::passage_filter::PassageFilter;
-use super::recheck::ReadCheck;
+use super::recheck::{OwnValues, ReadCheck};
 use super::{LibraryError, Reading, Refusal, SearchRequest};
+use crate::collection::Verdict;
 use crate::filter::{Filter, FilterError, FilterProblem, Op};
 use crate::limits::Limits;
 use crate::metadata::Scalar;
 use crate::names::TenantId;
+use crate::observer::DroppedHit;
+use crate::record::StoredRecord;
 use crate::scope::Scope;
+use crate::search::Hit;
 
 /// What the store is asked for, and what every hit must pass.
 pub(super) struct Plan {
     pub(super) filter: Filter,
     pub(super) check: ReadCheck,
+}
+
+impl Plan {
+    /// What the store answered, where it passes the check and is what was asked for. Of anything else the
+    /// observer is told.
+    pub(super) fn release(
+        &self,
+        record: StoredRecord,
+        is_asked_for: impl FnOnce(&OwnValues<'_>) -> bool,
+        dropped: &mut Vec<DroppedHit>,
+    ) -> Option<Hit> {
+        let hit = Hit::new(record.key, 0.0, record.text, record.metadata);
+        let reason = match self.check.verdict(&hit) {
+            Verdict::Keep if is_asked_for(&OwnValues::of(&hit.metadata)) => return Some(hit),
+            // A store cannot put a passage under another's id.
+            Verdict::Keep => "another passage's source or index",
+            Verdict::Drop(reason) => reason,
+        };
+        let key = hit.key.to_string();
+        dropped.push(DroppedHit { key, reason });
+        None
+    }
 }
 
 /// Plans a search; `None` where nothing can be found, and nobody is asked.

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use super::answer::{FoundPassage, Legs};
 use super::own::passage_key;
 use super::plan::{Plan, plan_reading};
+use super::recheck::OwnValues;
 use super::{LibraryError, LibraryIndex, Reading, Refusal};
-use crate::collection::Verdict;
-use crate::names::{NameError, SourceId};
+use crate::names::{NameError, SourceId, TenantId};
 use crate::observer::{DroppedHit, Event, Fetched};
 use crate::record::Include;
 use crate::scope::Scope;
@@ -56,10 +56,6 @@ impl PassageId {
     pub fn index(&self) -> u32 {
         self.index
     }
-
-    fn is_of(&self, found: &FoundPassage) -> bool {
-        found.source_id == self.source.as_str() && found.index == u64::from(self.index)
-    }
 }
 
 impl FromStr for PassageId {
@@ -106,7 +102,12 @@ impl LibraryIndex {
         }
         let (passages, dropped) = match plan_reading(scope, reading)? {
             None => (vec![None; ids.len()], Vec::new()),
-            Some(plan) => self.read(scope, &plan, ids).await?,
+            Some(plan) => {
+                let (hits, dropped) = self.read(&plan, scope.tenant(), ids, Include::TEXT).await?;
+                let shown = |hit: Hit| FoundPassage::new(&hit, 0.0, Legs::default());
+                let passages = hits.into_iter().map(|hit| hit.map(shown));
+                (passages.collect(), dropped)
+            }
         };
         self.observe(|| {
             let answered = passages.iter().flatten().map(|found| found.id.clone());
@@ -122,37 +123,27 @@ impl LibraryIndex {
     }
 
     /// What the store has under these ids, and what of it the check drops.
-    async fn read(
+    pub(super) async fn read(
         &self,
-        scope: &Scope,
         plan: &Plan,
+        tenant: &TenantId,
         ids: &[PassageId],
-    ) -> Result<(Vec<Option<FoundPassage>>, Vec<DroppedHit>), LibraryError> {
-        let key = |id: &PassageId| passage_key(scope.tenant(), &id.source, id.index as usize);
+        include: Include,
+    ) -> Result<(Vec<Option<Hit>>, Vec<DroppedHit>), LibraryError> {
+        let key = |id: &PassageId| passage_key(tenant, &id.source, id.index as usize);
         let keys: Vec<_> = ids.iter().map(key).collect();
         let filter = self.collection.plan_filter(&plan.filter)?;
         let records = self
             .collection
-            .fetch_planned(&keys, &filter, Include::TEXT)
+            .fetch_planned(&keys, &filter, include)
             .await?;
         let mut dropped = Vec::new();
-        let mut passages = Vec::with_capacity(ids.len());
-        for (record, id) in records.into_iter().zip(ids) {
-            let found = record.and_then(|record| {
-                let hit = Hit::new(record.key, 0.0, record.text, record.metadata);
-                let found = FoundPassage::new(&hit, 0.0, Legs::default());
-                let reason = match plan.check.verdict(&hit) {
-                    // A store cannot put a passage under another's id.
-                    Verdict::Keep if !id.is_of(&found) => "another passage's source or index",
-                    Verdict::Keep => return Some(found),
-                    Verdict::Drop(reason) => reason,
-                };
-                let key = hit.key.to_string();
-                dropped.push(DroppedHit { key, reason });
-                None
-            });
-            passages.push(found);
-        }
-        Ok((passages, dropped))
+        let released = records.into_iter().zip(ids).map(|(record, id)| {
+            let is_it = |own: &OwnValues<'_>| {
+                own.is_of(&id.source) && own.index() == Some(u64::from(id.index))
+            };
+            plan.release(record?, is_it, &mut dropped)
+        });
+        Ok((released.collect(), dropped))
     }
 }

@@ -12,7 +12,7 @@ use super::passage_filter::PassageFilter;
 use crate::collection::Verdict;
 use crate::filter::Filter;
 use crate::metadata::{Metadata, Text, Value};
-use crate::names::{AccessGroup, TenantId};
+use crate::names::{AccessGroup, SourceId, TenantId};
 use crate::scope::Scope;
 use crate::search::Hit;
 
@@ -135,10 +135,18 @@ impl<'a> OwnValues<'a> {
 
     /// The number of a passage in its source.
     pub(super) fn index(&self) -> Option<u64> {
-        self.index
-            .and_then(Value::as_integer)
-            .and_then(|index| u64::try_from(index).ok())
+        whole(self.index)
     }
+
+    pub(super) fn is_of(&self, source: &SourceId) -> bool {
+        text(self.source) == Some(source.as_str())
+    }
+}
+
+/// A number that counts something.
+pub(super) fn whole(value: Option<&Value>) -> Option<u64> {
+    let integer = value.and_then(Value::as_integer)?;
+    u64::try_from(integer).ok()
 }
 
 /// A plain text.

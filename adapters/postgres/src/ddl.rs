@@ -9,10 +9,10 @@ use crate::VectorIndex;
 use crate::catalog::{self, Settings};
 use crate::error::{Error, LOCK_TIMEOUT, Result};
 use crate::extension::{Extension, ServerInfo};
-use crate::introspect::{TableShape, introspect, missing_table};
+use crate::introspect::{Parts, introspect, missing_table};
 use crate::locks::{self, Lock, of_collection, of_tables};
 use crate::names::TableNames;
-use crate::params::{Param, Params, Statement};
+use crate::params::{Param, Statement};
 use crate::schema;
 use crate::transaction::{Transaction, TransactionBody};
 
@@ -80,16 +80,16 @@ impl TransactionBody for Create {
             .await?;
         let (spec, settings) = match catalog::selected(&rows)? {
             None => {
-                let table = schema::table(&self.names, &self.spec, &settings, &extension);
+                let mut table = schema::table(&self.names, &self.spec, &settings, &extension);
+                table.push(catalog::insert(&self.names, &self.spec, &settings)?);
                 let made = transaction.define(&table.join(";")).await;
                 made.map_err(|error| self.why_not_made(error))?;
-                let insert = catalog::insert(&self.names, &self.spec, &settings)?;
-                transaction.execute(&insert).await?;
                 (self.spec.clone(), settings)
             }
             Some(row) => {
                 let merged = merge_fields(&row.spec, &self.spec)?;
-                if !self.has_table(transaction).await? {
+                let there = transaction.parts(&self.table(), &extension).await?;
+                if there.is_empty() {
                     let table = self.names.bare_table(&self.spec.name);
                     return Err(missing_table(&table).into());
                 }
@@ -105,12 +105,18 @@ impl TransactionBody for Create {
         }
         // What was there under the same name was left as it is: a column that somebody added, or an index
         // of another table.
-        let of_commits = transaction.rows(&introspect(&self.names.commits())).await?;
-        TableShape::of(&of_commits, &extension)?.check_commits(&self.names)?;
-        let found = transaction
-            .rows(&introspect(&self.names.table(&spec.name)))
-            .await?;
-        TableShape::of(&found, &extension)?.check(&self.names, &spec, &settings, &extension, true)
+        let commits = transaction.parts(&self.names.commits(), &extension).await?;
+        commits.check_commits(&self.names)?;
+        let made = transaction.parts(&self.table(), &extension).await?;
+        let analysed = settings.text_search.is_some();
+        made.check(&self.names, &spec, analysed, Some(&settings), &extension)
+    }
+}
+
+impl Transaction<'_> {
+    /// What a table has.
+    async fn parts(&mut self, table: &str, extension: &Extension) -> Result<Parts> {
+        Parts::of(&self.rows(&introspect(table)).await?, extension)
     }
 }
 
@@ -123,7 +129,7 @@ impl Create {
         spec: &CollectionSpec,
     ) -> Result<()> {
         check(spec)?;
-        let table = self.names.table(&spec.name);
+        let table = self.table();
         // No writer goes on by the old spec while the new fields are filled.
         let lock = locks::statements(&[of_collection(&table)]);
         transaction.define(&lock).await?;
@@ -147,41 +153,38 @@ impl Create {
     /// Whether the schema is there, and what all collections share in it: a role that may not make
     /// them goes on where they are.
     async fn prepared(&self, transaction: &mut Transaction<'_>) -> Result<(bool, bool)> {
-        let mut params = Params::default();
-        let schema = params.add(Param::Text(self.names.schema().as_str().to_owned()));
-        let registry = params.add(Param::Text(self.names.registry()));
-        let commits = params.add(Param::Text(self.names.commits()));
-        let texts = format!("{}(jsonb)", self.names.texts());
-        let texts = params.add(Param::Text(texts));
-        let sql = format!(
-            "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = {schema}), \
-             to_regclass({registry}) IS NOT NULL AND to_regclass({commits}) IS NOT NULL \
-             AND to_regprocedure({texts}) IS NOT NULL"
+        let asked = Statement::new(
+            "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = ?), \
+             to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regprocedure(?) IS NOT NULL",
+            [
+                Param::text(self.names.schema().as_str()),
+                Param::text(self.names.registry()),
+                Param::text(self.names.commits()),
+                Param::text(format!("{}(jsonb)", self.names.texts())),
+            ],
         );
-        let rows = transaction.rows(&Statement { sql, params }).await?;
+        let rows = transaction.rows(&asked).await?;
         let row = rows.first().ok_or(ErrorKind::Engine)?;
         Ok((row.try_get(0)?, row.try_get(1)?))
     }
 
-    async fn has_table(&self, transaction: &mut Transaction<'_>) -> Result<bool> {
-        let mut params = Params::default();
-        let table = params.add(Param::Text(self.names.table(&self.spec.name)));
-        let sql = format!("SELECT to_regclass({table}) IS NOT NULL");
-        let rows = transaction.rows(&Statement { sql, params }).await?;
-        Ok(rows.first().ok_or(ErrorKind::Engine)?.try_get(0)?)
+    fn table(&self) -> String {
+        self.names.table(&self.spec.name)
     }
 
     fn why_not_made(&self, error: Error) -> Error {
         let table = self.names.bare_table(&self.spec.name);
-        match error.code().as_deref() {
-            Some("42P07") => Error::Kind(invalid(format!(
-                "the database has a table {table} that this store did not make; choose another \
-                 table_prefix or schema"
-            ))),
-            Some("42704") if self.settings.text_search.is_some() => Error::Kind(invalid(
+        let in_the_way = format!(
+            "the database has a table {table} that this store did not make; choose another \
+             table_prefix or schema"
+        );
+        let error = error.explained(&["42P07"], in_the_way);
+        match self.settings.text_search {
+            Some(_) => error.explained(
+                &["42704"],
                 "the server has no text search configuration of that name; \\dF lists them",
-            )),
-            _ => error,
+            ),
+            None => error,
         }
     }
 }
@@ -195,18 +198,14 @@ async fn installed(transaction: &mut Transaction<'_>) -> Result<Extension> {
             return Ok(extension);
         }
         if !install || !facts.can_be_installed {
-            return Err(facts.missing().into());
+            return Err(invalid(facts.missing()).into());
         }
         // Two that make it at once are one too many for the server; the second finds it made.
         let lock = locks::statements(&[locks::of_extension()]);
         transaction.define(&lock).await?;
-        let made = transaction
-            .define("CREATE EXTENSION IF NOT EXISTS vector")
-            .await;
-        made.map_err(|error| match error.code().as_deref() {
-            Some("42501" | "58P01" | "0A000") => Error::Kind(facts.missing()),
-            _ => error,
-        })?;
+        let install = "CREATE EXTENSION IF NOT EXISTS vector";
+        let made = transaction.define(install).await;
+        made.map_err(|error| error.explained(&["42501", "58P01", "0A000"], facts.missing()))?;
     }
     Err(ErrorKind::Engine.into())
 }
@@ -238,17 +237,10 @@ impl TransactionBody for Drop {
             return Ok(false);
         }
         let table = self.names.table(&self.name);
-        let dropped = transaction
-            .define(&format!("DROP TABLE IF EXISTS {table}"))
-            .await;
-        dropped.map_err(|error| match error.code().as_deref() {
-            Some("2BP01") => {
-                let right =
-                    "something depends on the collection's table, as a view; drop that first";
-                ErrorKind::Invalid(right.to_owned()).into()
-            }
-            _ => error,
-        })?;
+        let drop = format!("DROP TABLE IF EXISTS {table}");
+        let right = "something depends on the collection's table, as a view; drop that first";
+        let dropped = transaction.define(&drop).await;
+        dropped.map_err(|error| error.explained(&["2BP01"], right))?;
         Ok(true)
     }
 }
@@ -269,13 +261,8 @@ impl TransactionBody for Policies {
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Result<()> {
         limit_locks(transaction).await?;
+        let right = "the server has no role of the reader's name; CREATE ROLE first";
         let made = transaction.define(&self.sql).await;
-        made.map_err(|error| match error.code().as_deref() {
-            Some("42704") => {
-                let right = "the server has no role of the reader's name; CREATE ROLE first";
-                ErrorKind::Invalid(right.to_owned()).into()
-            }
-            _ => error,
-        })
+        made.map_err(|error| error.explained(&["42704"], right))
     }
 }

@@ -107,6 +107,15 @@ impl Error {
     pub(crate) fn is_code(&self, code: &str) -> bool {
         self.code().as_deref() == Some(code)
     }
+
+    /// The same failure, or, where the server gave one of these codes for it, a request that was not
+    /// right.
+    pub(crate) fn explained(self, codes: &[&str], right: impl Into<String>) -> Self {
+        match codes.iter().any(|code| self.is_code(code)) {
+            true => Self::Kind(invalid(right)),
+            false => self,
+        }
+    }
 }
 
 impl Classify for Error {

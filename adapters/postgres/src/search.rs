@@ -149,10 +149,10 @@ impl CollectionContext {
         let predicate = &self.hinted(predicate, way);
         let table = &self.table;
         let distance = self.extension.distance(spec.metric);
-        let asked = params.add(Param::Reals(vector.to_vec()));
+        let asked = params.add(Param::reals(vector));
         let asked = format!("({asked})::{}", self.extension.vector());
         let nearest = format!("(r.embedding {distance} {asked})");
-        let limit = limit(top_k, params);
+        let limit = params.add(Param::count(top_k));
         let columns = "r.part, r.id, r.meta, r.body";
         let by_halves = self.row.settings.index == VectorIndex::HnswHalf
             && way == SearchStrategy::Planned
@@ -177,7 +177,7 @@ impl CollectionContext {
             halved("r.embedding"),
             halved(&format!("({asked})"))
         );
-        let over = self::limit(top_k.saturating_mul(OVERSAMPLE), params);
+        let over = params.add(Param::count(top_k.saturating_mul(OVERSAMPLE)));
         Ok(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, {nearest} AS score FROM \
              (SELECT {columns}, r.embedding FROM {table} r WHERE s.ready AND {predicate} \
@@ -200,7 +200,7 @@ impl CollectionContext {
                 let Some(query) = text_search_query(words, matching)? else {
                     return Ok(None);
                 };
-                let query = params.add(Param::Text(query));
+                let query = params.add(Param::text(query));
                 let configuration = literal(configuration.as_str());
                 (
                     "analysed",
@@ -208,11 +208,11 @@ impl CollectionContext {
                 )
             }
             None => match query(words, matching) {
-                Some(query) => ("words", params.add(Param::Query(query))),
+                Some(query) => ("words", params.add(Param::one("tsquery", query))),
                 None => return Ok(None),
             },
         };
-        let limit = limit(top_k, params);
+        let limit = params.add(Param::count(top_k));
         Ok(Some(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, \
              ts_rank(r.{column}, {asked})::double precision AS score FROM {} r \
@@ -256,10 +256,6 @@ const SELECTIVITY_HINT: &str = "pg_catalog.octet_length(r.part) >= 0 \
 
 /// What `hnsw.ef_search` takes at most.
 const MAX_EF: usize = 1_000;
-
-fn limit(top_k: usize, params: &mut Params) -> String {
-    params.add(Param::Integer(i64::try_from(top_k).unwrap_or(i64::MAX)))
-}
 
 fn of_distance(spec: &CollectionSpec, distance: f64) -> f64 {
     match spec.metric {

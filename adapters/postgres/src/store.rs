@@ -102,7 +102,7 @@ impl PostgresStore {
             statements.extend(schema::table(&names, spec, &settings, &extension));
             let indexes = schema::indexes(&names, spec, &settings, &extension);
             statements.extend(indexes.into_iter().map(|index| index.sql));
-            statements.push(catalog::insert_by_hand(&names, spec, &settings)?);
+            statements.push(catalog::insert(&names, spec, &settings)?);
             if let Some(reader) = reader {
                 statements.extend(row_level_security::statements(&names, spec, reader)?);
             }

@@ -161,9 +161,9 @@ impl CollectionContext {
         transaction: &mut Transaction<'_>,
     ) -> Result<Option<CollectionSpec>> {
         let mut params = Params::default();
-        let name = params.add(Param::Text(self.row.spec.name.as_str().to_owned()));
+        let name = params.add(Param::text(self.row.spec.name.as_str()));
         let registry = self.names.registry();
-        let table = params.add(Param::Text(self.table.clone()));
+        let table = params.add(Param::text(self.table.clone()));
         let sql = format!(
             "SELECT generation, row_security_active({table}), spec FROM {registry} WHERE name = {name}"
         );
@@ -223,10 +223,10 @@ impl CollectionContext {
     ) -> Result<bool> {
         let mut params = Params::default();
         let predicate = condition(within, &self.row.spec, &mut params)?;
-        let part = params.add(Param::Text(partition_column(
+        let part = params.add(Param::text(partition_column(
             expected.key.partition.as_ref(),
         )));
-        let id = params.add(Param::Text(expected.key.id.as_str().to_owned()));
+        let id = params.add(Param::text(expected.key.id.as_str()));
         let sql = format!(
             "SELECT r.meta FROM {} r WHERE r.part = {part} AND r.id = {id} AND {predicate}",
             self.table
@@ -247,10 +247,10 @@ impl CollectionContext {
     ) -> Result<u64> {
         let mut params = Params::default();
         let set = metadata_json::json(&patch.apply(&Metadata::new()));
-        let set = params.add(Param::Json(set));
+        let set = params.add(Param::one("jsonb", set));
         let removed = patch.iter().filter(|(_, value)| value.is_none());
         let removed = removed.map(|(key, _)| key.as_str().to_owned()).collect();
-        let removed = params.add(Param::Texts(removed));
+        let removed = params.add(Param::texts(removed));
         let table = &self.table;
         let patching = Verb {
             head: format!("UPDATE {table} r SET meta = (r.meta || {set}) - {removed}"),

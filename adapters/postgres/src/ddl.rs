@@ -20,7 +20,7 @@ use crate::transaction::{Transaction, TransactionBody};
 async fn limit_locks(transaction: &mut Transaction<'_>) -> Result<()> {
     let millis = LOCK_TIMEOUT.as_millis();
     let set = format!("SET LOCAL lock_timeout = {millis}");
-    transaction.define(&set).await
+    transaction.raw(&set).await.map(drop)
 }
 
 /// What a table holds in columns at most, less those that every table has.
@@ -58,9 +58,7 @@ impl TransactionBody for Create {
         // Making an index of many rows takes as long as it takes; but nobody waits behind one who
         // waits for a table.
         limit_locks(transaction).await?;
-        transaction
-            .define("SET LOCAL statement_timeout = 0")
-            .await?;
+        transaction.raw("SET LOCAL statement_timeout = 0").await?;
         let extension = installed(transaction).await?;
         let mut settings = self.settings.clone();
         if settings.index == VectorIndex::HnswHalf && !extension.has_half() {
@@ -69,11 +67,11 @@ impl TransactionBody for Create {
         let (has_schema, is_prepared) = self.prepared(transaction).await?;
         if !has_schema {
             let own = schema::own_schema(&self.names);
-            transaction.define(&own).await?;
+            transaction.raw(&own).await?;
         }
         if !is_prepared {
             let shared = schema::shared(&self.names).join(";");
-            transaction.define(&shared).await?;
+            transaction.raw(&shared).await?;
         }
         let rows = transaction
             .rows(&catalog::select(&self.names, &self.spec.name))
@@ -82,7 +80,7 @@ impl TransactionBody for Create {
             None => {
                 let mut table = schema::table(&self.names, &self.spec, &settings, &extension);
                 table.push(catalog::insert(&self.names, &self.spec, &settings)?);
-                let made = transaction.define(&table.join(";")).await;
+                let made = transaction.raw(&table.join(";")).await;
                 made.map_err(|error| self.why_not_made(error))?;
                 (self.spec.clone(), settings)
             }
@@ -91,7 +89,7 @@ impl TransactionBody for Create {
                 let there = transaction.parts(&self.table(), &extension).await?;
                 if there.is_empty() {
                     let table = self.names.bare_table(&self.spec.name);
-                    return Err(missing_table(&table).into());
+                    return Err(missing_table(&table));
                 }
                 if let Some(spec) = &merged {
                     self.add_fields(transaction, row.spec.fields.len(), spec)
@@ -101,7 +99,7 @@ impl TransactionBody for Create {
             }
         };
         for index in schema::indexes(&self.names, &spec, &settings, &extension) {
-            transaction.define_at_length(&index.sql).await?;
+            transaction.raw_at_length(&index.sql).await?;
         }
         // What was there under the same name was left as it is: a column that somebody added, or an index
         // of another table.
@@ -132,7 +130,7 @@ impl Create {
         let table = self.table();
         // No writer goes on by the old spec while the new fields are filled.
         let lock = locks::statements(&[of_collection(&table)]);
-        transaction.define(&lock).await?;
+        transaction.raw(&lock).await?;
         for (at, field) in spec.fields.iter().enumerate().skip(first) {
             let wrong = schema::other_kinds(&table, field);
             if !transaction.rows(&wrong).await?.is_empty() {
@@ -144,7 +142,7 @@ impl Create {
                 .into());
             }
             let add = schema::add_column(&self.names, spec, at, field);
-            transaction.define_at_length(&add).await?;
+            transaction.raw_at_length(&add).await?;
         }
         let update = catalog::update_spec(&self.names, spec)?;
         transaction.execute(&update).await.map(drop)
@@ -202,9 +200,9 @@ async fn installed(transaction: &mut Transaction<'_>) -> Result<Extension> {
         }
         // Two that make it at once are one too many for the server; the second finds it made.
         let lock = locks::statements(&[locks::of_extension()]);
-        transaction.define(&lock).await?;
+        transaction.raw(&lock).await?;
         let install = "CREATE EXTENSION IF NOT EXISTS vector";
-        let made = transaction.define(install).await;
+        let made = transaction.raw(install).await;
         made.map_err(|error| error.explained(&["42501", "58P01", "0A000"], facts.missing()))?;
     }
     Err(ErrorKind::Engine.into())
@@ -239,7 +237,7 @@ impl TransactionBody for Drop {
         let table = self.names.table(&self.name);
         let drop = format!("DROP TABLE IF EXISTS {table}");
         let right = "something depends on the collection's table, as a view; drop that first";
-        let dropped = transaction.define(&drop).await;
+        let dropped = transaction.raw(&drop).await;
         dropped.map_err(|error| error.explained(&["2BP01"], right))?;
         Ok(true)
     }
@@ -262,7 +260,8 @@ impl TransactionBody for Policies {
     async fn run(&self, transaction: &mut Transaction<'_>) -> Result<()> {
         limit_locks(transaction).await?;
         let right = "the server has no role of the reader's name; CREATE ROLE first";
-        let made = transaction.define(&self.sql).await;
-        made.map_err(|error| error.explained(&["42704"], right))
+        let made = transaction.raw(&self.sql).await;
+        made.map(drop)
+            .map_err(|error| error.explained(&["42704"], right))
     }
 }

@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 
-use shelfward_core::{CollectionSpec, ErrorKind};
+use shelfward_adapter::error::invalid;
+use shelfward_core::CollectionSpec;
 use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
 use crate::catalog::Settings;
 use crate::commits::not_as_made;
 use crate::context::CollectionContext;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extension::Extension;
 use crate::names::TableNames;
 use crate::params::{Param, Statement};
@@ -70,7 +71,7 @@ impl Parts {
         if expected.into_iter().all(|part| self.0.contains(part)) {
             return Ok(());
         }
-        Err(not_as_made(&names.commits()).into())
+        Err(invalid(not_as_made(&names.commits())).into())
     }
 
     /// Refuses a table that lacks something, and says what. `indexed` are the settings by which its
@@ -85,7 +86,7 @@ impl Parts {
     ) -> Result<()> {
         let table = names.bare_table(&spec.name);
         if self.is_empty() {
-            return Err(missing_table(&table).into());
+            return Err(missing_table(&table));
         }
         let mut expected = vec![
             "the column part (text COLLATE C)".to_owned(),
@@ -117,7 +118,7 @@ impl Parts {
         if expected.is_empty() {
             return Ok(());
         }
-        Err(ErrorKind::Invalid(format!(
+        Err(invalid(format!(
             "the table {table} lacks {}; add them as schema_sql writes them, a column by ALTER TABLE … ADD COLUMN",
             expected.join(", ")
         ))
@@ -126,10 +127,9 @@ impl Parts {
 }
 
 /// A collection is recorded, and somebody dropped its table.
-pub(crate) fn missing_table(table: &str) -> ErrorKind {
-    ErrorKind::Invalid(format!(
-        "the collection's table {table} is gone; restore it, or drop the collection and make it anew"
-    ))
+pub(crate) fn missing_table(table: &str) -> Error {
+    let right = "restore it, or drop the collection and make it anew";
+    invalid(format!("the collection's table {table} is gone; {right}")).into()
 }
 
 /// Without the extension's schema, which the server names or leaves out by the search path, and

@@ -112,7 +112,7 @@ impl CollectionContext {
         let mut changed = 0;
         loop {
             let fetch = format!("FETCH {} FROM matching", pieces.rows);
-            let rows = transaction.plain_rows(&fetch).await?;
+            let rows = transaction.raw(&fetch).await?;
             if rows.is_empty() {
                 return Ok(changed);
             }

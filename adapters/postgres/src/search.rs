@@ -44,34 +44,28 @@ impl CollectionContext {
     async fn search_by(&self, legs: &[Leg], exact: bool) -> Result<Vec<LegResult>> {
         let mut params = Params::default();
         let mut queries = Vec::with_capacity(legs.len());
-        let mut widest = 0;
         for (at, leg) in legs.iter().enumerate() {
             let predicate = condition(&leg.filter, &self.row.spec, &mut params)?;
-            match &leg.ask {
+            queries.extend(match &leg.ask {
                 LegQuery::Dense(vector) => {
-                    widest = widest.max(leg.top_k);
-                    queries.push(self.dense(
-                        at,
-                        vector,
-                        &predicate,
-                        leg.top_k,
-                        exact,
-                        &mut params,
-                    )?);
+                    Some(self.dense(at, vector, &predicate, leg.top_k, exact, &mut params)?)
                 }
                 LegQuery::Lexical { words, matching } => {
-                    let lexical =
-                        self.lexical(at, words, *matching, &predicate, leg.top_k, &mut params)?;
-                    queries.extend(lexical);
+                    self.lexical(at, words, *matching, &predicate, leg.top_k, &mut params)?
                 }
-            }
+            });
         }
         let mut found = vec![LegResult::nothing(); legs.len()];
         if queries.is_empty() {
             return Ok(found);
         }
         let mut with = Vec::new();
-        if !exact && widest > 0 {
+        let dense = legs
+            .iter()
+            .filter(|leg| matches!(leg.ask, LegQuery::Dense(_)));
+        if let Some(widest) = dense.map(|leg| leg.top_k).max()
+            && !exact
+        {
             let usual = usize::from(self.server.options.ef_search);
             let ef = usual.max(widest).min(MAX_EF);
             if ef != usual || !self.server.set_up {

@@ -21,12 +21,15 @@ pub struct CaseInfo {
     pub id: String,
     /// Whether a store of these capabilities can do what the case asks. One that cannot must refuse.
     pub needs: fn(&Capabilities) -> bool,
-    /// Where the case has nothing to ask of a store, so that it is not run.
-    pub(crate) applies: Applies,
+    /// To stores of which capabilities the case applies, and why not to others: they have no promise to
+    /// keep, nor one to refuse. To all stores where there is none.
+    applies: Option<(fn(&Capabilities) -> bool, &'static str)>,
     /// Whether the store has to be let go of and opened again.
     pub reopens: bool,
     /// Whether a second process has to open the store.
     pub second_process: bool,
+    /// Whether what the store keeps has to be damaged.
+    pub(crate) damages: bool,
     /// What the store has to be a client of.
     pub(crate) server: Wanted,
 }
@@ -44,15 +47,6 @@ pub(crate) enum Wanted {
     Crash,
 }
 
-/// To which stores a case applies.
-#[derive(Clone, Copy)]
-pub(crate) enum Applies {
-    /// To all.
-    Always,
-    /// To those of these capabilities; elsewhere there is no promise to keep, nor one to refuse.
-    Where(fn(&Capabilities) -> bool, &'static str),
-}
-
 impl CaseInfo {
     /// Why the case has nothing to ask of such a store, if it has not.
     pub(crate) fn not_run(
@@ -65,7 +59,7 @@ impl CaseInfo {
             _ if self.is_of_a_server() && !environment.server => {
                 Some("it is no client of a server, or its StoreUnderTest names none")
             }
-            Applies::Where(applies, otherwise) if !applies(can) => Some(otherwise),
+            Some((applies, otherwise)) if !applies(can) => Some(otherwise),
             _ if self.reopens && !environment.places => {
                 Some("its StoreUnderTest names no place where it could be opened again")
             }
@@ -76,6 +70,7 @@ impl CaseInfo {
                 Some("its server asks for no credentials")
             }
             _ if self.server == Wanted::Crash => environment.crashes.err(),
+            _ if self.damages => environment.damages.err(),
             _ => None,
         }
     }
@@ -100,9 +95,10 @@ impl Case {
         let info = CaseInfo {
             id: id.into(),
             needs: |_| true,
-            applies: Applies::Always,
+            applies: None,
             reopens: false,
             second_process: false,
+            damages: false,
             server: Wanted::Nothing,
         };
         Self {
@@ -123,7 +119,7 @@ impl Case {
         applies: fn(&Capabilities) -> bool,
         otherwise: &'static str,
     ) -> Self {
-        self.info.applies = Applies::Where(applies, otherwise);
+        self.info.applies = Some((applies, otherwise));
         self
     }
 
@@ -136,6 +132,12 @@ impl Case {
     /// Says that a second process opens the store, so that only a durable one is asked.
     pub(crate) fn second_process(mut self) -> Self {
         self.info.second_process = true;
+        self.reopens()
+    }
+
+    /// Says that what the store keeps is damaged, so that only a durable one is asked.
+    pub(crate) fn damages(mut self) -> Self {
+        self.info.damages = true;
         self.reopens()
     }
 

@@ -2,44 +2,48 @@
 
 use std::collections::BTreeSet;
 
-use shelfward_core::capabilities::{Counting, Full};
+use shelfward_core::capabilities::{Counting, Full, Replace, Writers};
 use shelfward_core::{
     Capabilities, Collection, Count, Filter, Include, Key, Leg, LegResult, StoredRecord,
 };
 
+use crate::context::key;
 use crate::verdict::{Checked, Finding, Verdict};
 
 /// The ids of hits, in order.
 pub(crate) fn ids(found: &LegResult) -> Vec<String> {
-    found
-        .hits
-        .iter()
-        .map(|hit| hit.key.id.to_string())
-        .collect()
+    let hits = found.hits.iter();
+    hits.map(|hit| hit.key.id.to_string()).collect()
+}
+
+/// The ids of records, in order.
+pub(crate) fn ids_of<'a>(records: impl IntoIterator<Item = &'a StoredRecord>) -> Vec<String> {
+    let records = records.into_iter();
+    records.map(|record| record.key.id.to_string()).collect()
 }
 
 /// No ids, to be expected.
 pub(crate) const NONE: &[&str] = &[];
 
+/// A number of things, to be compared with a count.
+pub(crate) fn number(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
 /// The same ids, whatever their order: more is widening, less is narrowing.
 pub(crate) fn same_ids<S: AsRef<str>>(what: &str, got: &[String], expected: &[S]) -> Checked {
     let wanted: BTreeSet<&str> = expected.iter().map(AsRef::as_ref).collect();
     let there: BTreeSet<&str> = got.iter().map(String::as_str).collect();
-    let finding = |verdict| {
-        let message = format!("{what}: expected {wanted:?}, got {there:?}");
-        Err(Finding::new(verdict, message))
-    };
+    let message = || format!("{what}: expected {wanted:?}, got {there:?}");
     if !there.is_subset(&wanted) {
-        return finding(Verdict::Widens);
+        return Err(Finding::widens(message()));
     }
     if there != wanted {
-        return finding(Verdict::Narrows);
+        return Err(Finding::narrows(message()));
     }
     if got.len() != there.len() {
-        return Err(Finding::new(
-            Verdict::Miscounts,
-            format!("{what}: an id is answered twice in {got:?}"),
-        ));
+        let message = format!("{what}: an id is answered twice in {got:?}");
+        return Err(Finding::new(Verdict::Miscounts, message));
     }
     Ok(())
 }
@@ -50,7 +54,7 @@ pub(crate) fn same_order<S: AsRef<str>>(what: &str, got: &[String], expected: &[
     let wanted: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
     if got.iter().map(String::as_str).ne(wanted.iter().copied()) {
         let message = format!("{what}: expected in the order {wanted:?}, got {got:?}");
-        return Err(Finding::new(Verdict::Misorders, message));
+        return Err(Finding::misorders(message));
     }
     Ok(())
 }
@@ -67,10 +71,8 @@ pub(crate) fn counts(what: &str, declared: Option<Counting>, got: Count, expecte
     if right {
         return Ok(());
     }
-    Err(Finding::new(
-        Verdict::Miscounts,
-        format!("{what}: expected {expected}, answered {got}"),
-    ))
+    let message = format!("{what}: expected {expected}, answered {got}");
+    Err(Finding::new(Verdict::Miscounts, message))
 }
 
 /// A number deleted. How exact one by keys is, no store declares; it is held to what it declares of
@@ -83,6 +85,25 @@ pub(crate) fn counts_deleted(what: &str, can: &Capabilities, got: Count, expecte
 pub(crate) fn counts_updated(what: &str, can: &Capabilities, got: Count, expected: u64) -> Checked {
     counts(what, can.update_metadata, got, expected)
 }
+
+/// Whether a store changes metadata in place.
+pub(crate) fn updates(can: &Capabilities) -> bool {
+    can.update_metadata.is_some()
+}
+
+/// Whether its replace is one step.
+pub(crate) fn atomic(can: &Capabilities) -> bool {
+    can.replace == Replace::Atomic
+}
+
+/// Whether it orders the writers of all processes, and replaces in one step.
+pub(crate) fn ordered(can: &Capabilities) -> bool {
+    atomic(can) && can.writers == Writers::AllProcesses
+}
+
+/// Why what only ordered writers show is not asked of a store.
+pub(crate) const NOT_ORDERED: &str =
+    "it does not order writers of other processes, or its replace is not atomic";
 
 /// Whether a store can be asked how many records a filter matches.
 pub(crate) fn can_count(can: &Capabilities) -> bool {
@@ -110,12 +131,8 @@ pub(crate) async fn counted(
     }
     // Without a count of the store's own, the core counts what a scan brings.
     let declared = can.count.unwrap_or(Counting::Exact);
-    counts(
-        what,
-        Some(declared),
-        collection.count(filter).await?,
-        expected,
-    )
+    let got = collection.count(filter).await?;
+    counts(what, Some(declared), got, expected)
 }
 
 /// So many records in all. A store that does not count exactly is searched for everything.
@@ -127,19 +144,12 @@ pub(crate) async fn rows(what: &str, collection: &Collection, expected: u64) -> 
         return Ok(());
     }
     // One more than expected, where a search may ask for so many.
-    let top_k = usize::try_from(expected)
-        .unwrap_or(usize::MAX)
-        .saturating_add(1);
+    let top_k = usize::try_from(expected).map_or(10_000, |n| n.saturating_add(1).min(10_000));
     let width = usize::try_from(collection.spec().width).unwrap_or(1);
-    let leg = Leg::dense(vec![1.0; width], everything, top_k.min(10_000));
-    let found = collection.search(&leg).await?.hits.len();
-    let found = u64::try_from(found).unwrap_or(u64::MAX);
-    counts(
-        what,
-        Some(Counting::Exact),
-        Count::Exact(found),
-        expected.min(10_000),
-    )
+    let leg = Leg::dense(vec![1.0; width], everything, top_k);
+    let found = number(collection.search(&leg).await?.hits.len());
+    let (exact, expected) = (Some(Counting::Exact), expected.min(10_000));
+    counts(what, exact, Count::Exact(found), expected)
 }
 
 /// Something that must hold; if not, an error with these words.
@@ -151,24 +161,48 @@ pub(crate) fn holds(condition: bool, otherwise: impl FnOnce() -> String) -> Chec
     }
 }
 
-/// Scores equal within what a 32-bit store can keep.
+/// Whether scores are equal within what a 32-bit store can keep.
+pub(crate) fn is_same_score(got: f64, expected: f64) -> bool {
+    (got - expected).abs() <= 1e-5 * expected.abs().max(1.0)
+}
+
 pub(crate) fn same_score(what: &str, got: f64, expected: f64) -> Checked {
-    if (got - expected).abs() <= 1e-5 * expected.abs().max(1.0) {
+    if is_same_score(got, expected) {
         return Ok(());
     }
-    Err(Finding::new(
-        Verdict::Misorders,
-        format!("{what}: expected the score {expected}, got {got}"),
-    ))
+    let message = format!("{what}: expected the score {expected}, got {got}");
+    Err(Finding::misorders(message))
+}
+
+/// The ids of what a filter matches, by a search: those of a hundred at most.
+pub(crate) async fn found(collection: &Collection, filter: Filter) -> Checked<Vec<String>> {
+    let leg = Leg::dense([1.0, 0.5, 0.5, 0.25], filter, 100);
+    Ok(ids(&collection.search(&leg).await?))
+}
+
+/// These are there, and no others.
+pub(crate) async fn left<S: AsRef<str>>(
+    what: &str,
+    collection: &Collection,
+    expected: &[S],
+) -> Checked {
+    let found = found(collection, Filter::everything()).await?;
+    same_ids(what, &found, expected)
+}
+
+/// A record, whole.
+pub(crate) async fn stored(collection: &Collection, id: &str) -> Checked<StoredRecord> {
+    let everything = Filter::everything();
+    let fetched = collection
+        .fetch(&[key(id)?], &everything, Include::ALL)
+        .await?;
+    let record = fetched.into_iter().next().flatten();
+    record.ok_or_else(|| Finding::errors(format!("{id} is not read by its key")))
 }
 
 /// Everything that a filter matches, by a scan in pages of three.
 pub(crate) async fn scan_ids(collection: &Collection, filter: &Filter) -> Checked<Vec<String>> {
-    Ok(scan(collection, filter, 3)
-        .await?
-        .iter()
-        .map(|record| record.key.id.to_string())
-        .collect())
+    Ok(ids_of(&scan(collection, filter, 3).await?))
 }
 
 /// Everything that a filter matches, by a scan.
@@ -200,21 +234,17 @@ pub(crate) async fn finds<S: AsRef<str>>(
     filter: Filter,
     expected: &[S],
 ) -> Checked {
-    let leg = Leg::dense([1.0, 0.5, 0.5, 0.25], filter.clone(), 100);
-    same_ids("search", &ids(&collection.search(&leg).await?), expected)?;
+    same_ids(
+        "search",
+        &found(collection, filter.clone()).await?,
+        expected,
+    )?;
     let fetched = collection.fetch(all, &filter, Include::METADATA).await?;
-    let fetched: Vec<_> = fetched
-        .iter()
-        .flatten()
-        .map(|record| record.key.id.to_string())
-        .collect();
-    same_ids("fetch", &fetched, expected)?;
-    let can = collection.capabilities();
-    if can.scan {
+    same_ids("fetch", &ids_of(fetched.iter().flatten()), expected)?;
+    if collection.capabilities().scan {
         same_ids("scan", &scan_ids(collection, &filter).await?, expected)?;
     }
-    let expected = u64::try_from(expected.len()).unwrap_or(u64::MAX);
-    counted("count", collection, &filter, expected).await
+    counted("count", collection, &filter, number(expected.len())).await
 }
 
 #[cfg(test)]

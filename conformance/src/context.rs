@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use shelfward_core::adapter::StoreAdapter;
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
 use shelfward_core::{
-    Collection, CollectionName, CollectionSpec, ErrorKind, Key, Metadata, Metric, Record, Result,
-    Store, StoreError, Text,
+    Collection, CollectionName, CollectionSpec, ErrorKind, Key, Metadata, MetadataKey, Metric,
+    Record, Result, Scalar, Store, StoreError, Text, Value,
 };
 use tokio::sync::OnceCell;
+use tokio::task::JoinSet;
 
 use crate::process::{Failure, Peer, Processes};
 use crate::server::Server;
@@ -65,6 +66,7 @@ impl Context {
                 Some(server) => server.crashable().map(drop),
                 None => Ok(()),
             },
+            damages: self.0.store.damage().map(drop),
         }
     }
 
@@ -91,11 +93,8 @@ impl Context {
 
     /// The bare adapter, opened once.
     pub(crate) async fn adapter(&self) -> Result<Arc<dyn StoreAdapter>> {
-        self.0
-            .adapter
-            .get_or_try_init(|| self.0.store.open())
-            .await
-            .cloned()
+        let opened = self.0.adapter.get_or_try_init(|| self.0.store.open());
+        opened.await.cloned()
     }
 
     /// The checked store over it.
@@ -116,28 +115,27 @@ impl Context {
     /// A name that no other case has, dropped when the run ends.
     pub(crate) fn name(&self) -> Checked<CollectionName> {
         let n = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let name = CollectionName::new(&format!("{PREFIX}{}_{n}", self.0.run))?;
-        self.0
-            .made
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(name.clone());
+        let name = CollectionName::new(format!("{PREFIX}{}_{n}", self.0.run))?;
+        let mut made = self.0.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.push(name.clone());
         Ok(name)
     }
 
     /// The spec of a collection of one's own.
     pub(crate) fn spec(&self) -> Checked<CollectionSpec> {
-        Ok(CollectionSpec::new(
-            self.name()?,
-            WIDTH,
-            Metric::Cosine,
-            "suite",
-        ))
+        let name = self.name()?;
+        Ok(CollectionSpec::new(name, WIDTH, Metric::Cosine, "suite"))
     }
 
     /// A collection of one's own.
     pub(crate) async fn make(&self, spec: &CollectionSpec) -> Checked<Collection> {
         Ok(self.store().await?.ensure(spec).await?)
+    }
+
+    /// A collection past its checks, as the adapter hands it out.
+    pub(crate) async fn bare(&self, name: &CollectionName) -> Checked<Arc<dyn CollectionAdapter>> {
+        let opened = self.adapter().await?.open(name).await?;
+        opened.ok_or_else(|| Finding::errors("a collection that was made is not there"))
     }
 
     /// A plain collection of one's own that holds these records.
@@ -225,6 +223,8 @@ pub(crate) struct Environment {
     pub(crate) denies: bool,
     /// Whether there is one that may be crashed, or why there is none.
     pub(crate) crashes: std::result::Result<(), &'static str>,
+    /// Whether what it keeps can be damaged, or why not.
+    pub(crate) damages: std::result::Result<(), &'static str>,
 }
 
 /// Where a store of one case alone lies.
@@ -245,6 +245,14 @@ impl StoreLocation {
         Ok(Store::from_arc(self.bare().await?))
     }
 
+    /// Damages the record of a collection there whose text this is.
+    pub(crate) async fn damage(&self, collection: &CollectionName, text: &str) -> Checked {
+        let damage = self.context.0.store.damage().map_err(Finding::errors)?;
+        Ok(damage
+            .damage_record(&self.location, collection, text)
+            .await?)
+    }
+
     /// A process that opens it.
     pub(crate) async fn peer(&self) -> Checked<Peer> {
         let begun = self.try_peer().await?;
@@ -263,6 +271,16 @@ impl StoreLocation {
     }
 }
 
+/// Work done by a task of its own, which ends with the one that waits for it.
+pub(crate) async fn spawned<T: Send + 'static>(
+    work: impl Future<Output = Checked<T>> + Send + 'static,
+) -> Checked<T> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(work);
+    let ended = tasks.join_next().await;
+    ended.ok_or_else(|| Finding::errors("a task that was never begun"))??
+}
+
 /// A text of the suite's own. None holds U+0000.
 pub(crate) fn text(text: &str) -> Checked<Text> {
     Ok(Text::new(text)?)
@@ -271,6 +289,22 @@ pub(crate) fn text(text: &str) -> Checked<Text> {
 /// A key in a collection without partitions.
 pub(crate) fn key(id: &str) -> Checked<Key> {
     Ok(Key::new(text(id)?))
+}
+
+/// The name of a field.
+pub(crate) fn name(name: &str) -> Checked<MetadataKey> {
+    Ok(MetadataKey::new(name)?)
+}
+
+/// A text as a value of metadata.
+pub(crate) fn text_value(text: &str) -> Checked<Value> {
+    Ok(Value::Scalar(Scalar::text(text)?))
+}
+
+/// Records of these ids that have nothing but one vector.
+pub(crate) fn bare_records<S: AsRef<str>>(ids: &[S]) -> Checked<Vec<Record>> {
+    let record = |id: &S| Ok(Record::new(key(id.as_ref())?, [1.0; 4]));
+    ids.iter().map(record).collect()
 }
 
 /// A record with metadata from JSON and a vector that differs from record to record.
@@ -283,13 +317,10 @@ pub(crate) fn record(id: &str, n: u8, metadata: &str) -> Checked<Record> {
 
 /// Whether an answer is a refusal; anything else is a finding.
 pub(crate) fn refused<T>(answer: Result<T>, what: &str) -> Checked {
-    match answer {
-        Err(error) if error.is_refusal() => Ok(()),
-        Err(error) => Err(Finding::errors(format!(
-            "{what}: not refused but failed: {error}"
-        ))),
-        Ok(_) => Err(Finding::errors(format!(
-            "{what}: taken, though it must be refused"
-        ))),
-    }
+    let message = match answer {
+        Err(error) if error.is_refusal() => return Ok(()),
+        Err(error) => format!("{what}: not refused but failed: {error}"),
+        Ok(_) => format!("{what}: taken, though it must be refused"),
+    };
+    Err(Finding::errors(message))
 }

@@ -1,8 +1,8 @@
 //! The documents that the filter tables speak of.
 
-use shelfward_core::{Collection, CollectionSpec, Field, FieldKind, Key, MetadataKey, Record};
+use shelfward_core::{Collection, CollectionSpec, Field, FieldKind, Key, Record};
 
-use crate::context::{Context, record};
+use crate::context::{Context, key, name, record};
 use crate::verdict::Checked;
 
 /// Under declared fields: `t` a text, `l` a list of texts, `n` an integer, `x` a float, `b` a boolean.
@@ -44,50 +44,52 @@ pub(crate) fn fields() -> Checked<Vec<Field>> {
         ("x", FieldKind::Float),
         ("b", FieldKind::Bool),
     ];
+    let kinds = kinds.into_iter();
     kinds
-        .into_iter()
-        .map(|(key, kind)| Ok(Field::new(MetadataKey::new(key)?, kind)))
+        .map(|(key, kind)| Ok(Field::new(name(key)?, kind)))
         .collect()
 }
 
 pub(crate) fn records(documents: &[(&str, &str)]) -> Checked<Vec<Record>> {
-    (0..)
-        .zip(documents)
+    let documents = (0..).zip(documents);
+    documents
         .map(|(n, (id, metadata))| record(id, n, metadata))
         .collect()
 }
 
 pub(crate) fn keys(documents: &[(&str, &str)]) -> Checked<Vec<Key>> {
-    documents
-        .iter()
-        .map(|(id, _)| crate::context::key(id))
-        .collect()
+    documents.iter().map(|(id, _)| key(id)).collect()
 }
 
-/// A collection of the documents under declared fields, which cases share and do not change.
+/// A spec of one's own with the declared fields.
+pub(crate) fn spec(context: &Context) -> Checked<CollectionSpec> {
+    Ok(context.spec()?.with_fields(fields()?))
+}
+
+/// A collection of one's own of these records under declared fields.
+pub(crate) async fn holding(context: &Context, records: &[Record]) -> Checked<Collection> {
+    let collection = context.make(&spec(context)?).await?;
+    collection.upsert(records).await?;
+    Ok(collection)
+}
+
+/// A collection of one's own of the documents under declared fields.
+pub(crate) async fn own(context: &Context) -> Checked<Collection> {
+    holding(context, &records(&DECLARED)?).await
+}
+
+/// The same, which cases share and do not change.
 pub(crate) async fn declared(context: &Context) -> Checked<Collection> {
-    let make = async {
-        let spec = context.spec()?.with_fields(fields()?);
-        holding(context, &spec, &DECLARED).await
-    };
-    context.shared("declared", make).await
+    context.shared("declared", own(context)).await
 }
 
 /// The same of the documents under an undeclared field.
 pub(crate) async fn undeclared(context: &Context) -> Checked<Collection> {
     let make = async {
         let spec = context.spec()?.with_open_fields(true);
-        holding(context, &spec, &UNDECLARED).await
+        let collection = context.make(&spec).await?;
+        collection.upsert(&records(&UNDECLARED)?).await?;
+        Ok(collection)
     };
     context.shared("undeclared", make).await
-}
-
-async fn holding(
-    context: &Context,
-    spec: &CollectionSpec,
-    documents: &[(&str, &str)],
-) -> Checked<Collection> {
-    let collection = context.make(spec).await?;
-    collection.upsert(&records(documents)?).await?;
-    Ok(collection)
 }

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
@@ -14,7 +14,7 @@ use crate::gaps::KnownGaps;
 use crate::process::{Processes, child_place, serve_child};
 use crate::report::{CaseReport, NotRun};
 use crate::store::StoreUnderTest;
-use crate::suite::{DEFAULT_SEED, GONE, Selection, Suite};
+use crate::suite::{DEFAULT_SEED, Selection, Suite};
 use crate::sweep::sweep;
 
 /// Runs the suite on a store, every case as its own test named `group/case`.
@@ -39,16 +39,16 @@ use crate::sweep::sweep;
 /// second process. So `main` does nothing but call this, and makes the same store each time.
 ///
 /// A case passes when it finds what is expected: `honours`, `refuses` where the capabilities exclude
-/// the thing, or the verdict of its known gap.
+/// the thing, or the verdict of its known gap. One that does not apply to the store is ignored, and its
+/// line says why.
 pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> ExitCode {
     if let Some(place) = child_place() {
         return second_process(Arc::new(store), place);
     }
     let store: Arc<dyn StoreUnderTest> = Arc::new(store);
-    let ended = if flag("SWEEP") {
-        swept(&*store)
-    } else {
-        prepare(store, known_gaps).map(Prepared::run)
+    let ended = match flag("SWEEP") {
+        true => swept(&*store),
+        false => run(store, known_gaps),
     };
     ended.unwrap_or_else(|problem| {
         let mut why = problem.to_string();
@@ -65,8 +65,8 @@ pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> Exit
 /// In the place of [`run_tests`] where the store cannot be run here, and why: for `main` of a store
 /// whose server nobody has named.
 ///
-/// Lists every case as ignored, says why on stderr, and ends well. Where a report is asked for, it
-/// says the same. A run is never passed in silence.
+/// Every case is ignored, its line says why, and so does stderr; the run ends well. Where a report is
+/// asked for, it says the same. A run is never passed in silence.
 ///
 /// ```no_run
 /// # use std::process::ExitCode;
@@ -101,8 +101,7 @@ pub fn not_run(store: &str, why: &str) -> ExitCode {
     }
     let trials = ids.into_iter().map(|id| {
         let why = why.to_owned();
-        let runner = move || Err(format!("not run: {why}").into());
-        Trial::test(id, runner).with_ignored_flag(true)
+        Trial::ignorable_test(id, move || Ok(Completion::ignored_with(why)))
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
@@ -119,10 +118,9 @@ fn swept(store: &dyn StoreUnderTest) -> Ended {
     for left in &swept.left {
         note(&format!("could not be removed: {left}"));
     }
-    Ok(if swept.left.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    Ok(match swept.left.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     })
 }
 
@@ -186,23 +184,11 @@ fn runtime() -> std::io::Result<Runtime> {
         .build()
 }
 
-struct Prepared {
-    runtime: Arc<Runtime>,
-    suite: Arc<Suite>,
-    list: bool,
-    progress: bool,
-}
-
-fn prepare(
-    store: Arc<dyn StoreUnderTest>,
-    known_gaps: &str,
-) -> Result<Prepared, Box<dyn std::error::Error>> {
+fn run(store: Arc<dyn StoreUnderTest>, known_gaps: &str) -> Ended {
     let gaps = KnownGaps::parse(known_gaps)?;
-    let ids: Vec<String> = Suite::all_cases()
-        .iter()
-        .map(|case| case.info().id.clone())
-        .collect();
-    if let Some(gap) = gaps.all().iter().find(|gap| !ids.contains(&gap.case)) {
+    let cases = Suite::all_cases();
+    let is_case = |id: &str| cases.iter().any(|case| case.info().id == id);
+    if let Some(gap) = gaps.all().iter().find(|gap| !is_case(&gap.case)) {
         return Err(format!("a known gap names no case: {}", gap.case).into());
     }
     let seed = match var("SEED") {
@@ -211,9 +197,9 @@ fn prepare(
             .map_err(|_| format!("the seed {seed:?} is not a whole number"))?,
         None => DEFAULT_SEED,
     };
-    let (runtime, selection) = (runtime()?, selection());
+    let (runtime, selection) = (Arc::new(runtime()?), selection());
     let suite = Suite::with_processes(store, gaps, &selection, seed, Processes::Real);
-    let suite = runtime.block_on(suite)?;
+    let suite = Arc::new(runtime.block_on(suite)?);
     // Not run is no proof, and a store that says it keeps what it is given has to prove it.
     if suite.claims_more_than_it_shows() {
         return Err(
@@ -225,73 +211,59 @@ fn prepare(
     if suite.cases().is_empty() {
         return Err("no case is selected; SHELFWARD_CONFORMANCE_LIST=1 lists them".into());
     }
-    Ok(Prepared {
-        runtime: Arc::new(runtime),
-        suite: Arc::new(suite),
-        list: flag("LIST"),
-        progress: flag("PROGRESS"),
-    })
+    if flag("LIST") {
+        let ids = suite.cases().iter().map(|case| case.info().id.clone());
+        return Ok(listed(ids.collect()));
+    }
+    let stopped = stopped_by_the_user(&runtime);
+    let found: Arc<Mutex<Vec<CaseReport>>> = Arc::default();
+    let done = Arc::new(AtomicUsize::new(0));
+    let (of, progress) = (suite.cases().len(), flag("PROGRESS"));
+    let trials = suite.cases().iter().cloned().map(|case| {
+        let (runtime, suite) = (runtime.clone(), suite.clone());
+        let (found, done, mut stopped) = (found.clone(), done.clone(), stopped.clone());
+        Trial::ignorable_test(case.info().id.clone(), move || {
+            let ended = runtime.block_on(async {
+                tokio::select! {
+                    biased;
+                    Ok(_) = stopped.wait_for(|stopped| *stopped) => None,
+                    report = suite.run(&case) => Some(report),
+                }
+            });
+            let report = ended.ok_or("stopped")?;
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if progress {
+                note(&progress_line(&report, done, of));
+            }
+            let outcome = outcome(&report);
+            locked(&found).push(report);
+            outcome
+        })
+    });
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials.collect());
+    let found = std::mem::take(&mut *locked(&found));
+    let report = runtime.block_on(suite.finish(found));
+    if !report.left_behind.is_empty() {
+        note(&format!("could not be removed: {:?}", report.left_behind));
+    }
+    if *stopped.borrow() {
+        // As a shell says it of a program that Ctrl-C ended.
+        return Ok(ExitCode::from(130));
+    }
+    if !written(&report.store, &report) {
+        return Ok(ExitCode::from(2));
+    }
+    // A group that asked nothing proves nothing, which is no success.
+    let silent = report.silent_groups();
+    if !conclusion.has_failed() && !silent.is_empty() {
+        note(&format!("no case was run of {}", silent.join(", ")));
+        return Ok(ExitCode::from(2));
+    }
+    Ok(conclusion.exit_code())
 }
 
-impl Prepared {
-    fn run(self) -> ExitCode {
-        if self.list {
-            let ids = self.suite.cases().iter().map(|case| case.info().id.clone());
-            return listed(ids.collect());
-        }
-        let stopped = stopped_by_the_user(&self.runtime);
-        let cases: Arc<Mutex<Vec<CaseReport>>> = Arc::default();
-        let done = Arc::new(AtomicUsize::new(0));
-        let of = self.suite.cases().len();
-        let trials = self.suite.cases().iter().cloned().map(|case| {
-            let (runtime, suite) = (self.runtime.clone(), self.suite.clone());
-            let (cases, done, progress) = (cases.clone(), done.clone(), self.progress);
-            let mut stopped = stopped.clone();
-            Trial::test(case.info().id.clone(), move || {
-                let ended = runtime.block_on(async {
-                    tokio::select! {
-                        biased;
-                        Ok(_) = stopped.wait_for(|stopped| *stopped) => None,
-                        report = suite.run(&case) => Some(report),
-                    }
-                });
-                let Some(report) = ended else {
-                    return Err("stopped".into());
-                };
-                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                if progress {
-                    note(&progress_line(&report, done, of));
-                }
-                let outcome = outcome(&report);
-                cases
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(report);
-                outcome
-            })
-        });
-        let conclusion = libtest_mimic::run(&Arguments::from_args(), trials.collect());
-        let cases = std::mem::take(&mut *cases.lock().unwrap_or_else(PoisonError::into_inner));
-        let report = self.runtime.block_on(self.suite.finish(cases));
-        let stopped = *stopped.borrow();
-        if !report.left_behind.is_empty() {
-            note(&format!("could not be removed: {:?}", report.left_behind));
-        }
-        if stopped {
-            // As a shell says it of a program that Ctrl-C ended.
-            return ExitCode::from(130);
-        }
-        let silent = report.silent_groups();
-        if !written(&report.store, &report) {
-            return ExitCode::from(2);
-        }
-        // A group that asked nothing proves nothing, which is no success.
-        if !conclusion.has_failed() && !silent.is_empty() {
-            note(&format!("no case was run of {}", silent.join(", ")));
-            return ExitCode::from(2);
-        }
-        conclusion.exit_code()
-    }
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Turns true on Ctrl-C: what runs is given up, nothing more is begun, and what the run made is
@@ -312,20 +284,20 @@ fn stopped_by_the_user(runtime: &Runtime) -> watch::Receiver<bool> {
     stopped
 }
 
-fn outcome(report: &CaseReport) -> Result<(), Failed> {
-    if report.message == GONE {
-        return Err(format!("not run: {GONE}").into());
+/// How a case stands in the list of tests. Not run is not passed.
+fn outcome(report: &CaseReport) -> Result<Completion, Failed> {
+    match (report.as_expected(), report.ran()) {
+        (true, true) => Ok(Completion::Completed),
+        (true, false) => Ok(Completion::ignored_with(&report.message)),
+        (false, _) => {
+            let gap = match report.known_gap {
+                Some(_) => " (a known gap; it closed or changed)",
+                None => "",
+            };
+            let (found, expected) = (report.verdict, report.expected);
+            Err(format!("{found}, expected {expected}{gap}: {}", report.message).into())
+        }
     }
-    if report.as_expected() {
-        return Ok(());
-    }
-    let gap = if report.known_gap.is_some() {
-        " (a known gap; it closed or changed)"
-    } else {
-        ""
-    };
-    let (found, expected) = (report.verdict, report.expected);
-    Err(format!("{found}, expected {expected}{gap}: {}", report.message).into())
 }
 
 fn progress_line(report: &CaseReport, done: usize, of: usize) -> String {
@@ -342,4 +314,36 @@ fn var(name: &str) -> Option<String> {
 /// Notes go to stderr; a reader that went away is no reason to fail.
 fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::Verdict;
+
+    #[test]
+    fn a_case_that_was_not_run_is_listed_as_ignored_with_its_reason() {
+        let report = |verdict, expected| CaseReport {
+            id: "eq/text".to_owned(),
+            group: "eq".to_owned(),
+            verdict,
+            expected,
+            message: "it has no lexical leg".to_owned(),
+            known_gap: None,
+            millis: 0,
+        };
+        let listed = |verdict, expected| outcome(&report(verdict, expected));
+        let not_run = listed(Verdict::NotRun, Verdict::NotRun).unwrap();
+        assert!(matches!(
+            not_run,
+            Completion::Ignored { reason: Some(why) } if why == "it has no lexical leg"
+        ));
+        for verdict in [Verdict::Honours, Verdict::Refuses] {
+            let passed = listed(verdict, verdict).unwrap();
+            assert!(matches!(passed, Completion::Completed));
+        }
+        // A gap that is not asked about is no gap that is still there.
+        assert!(listed(Verdict::NotRun, Verdict::Errors).is_err());
+        assert!(listed(Verdict::Errors, Verdict::Honours).is_err());
+    }
 }

@@ -7,10 +7,13 @@ mod case;
 mod cases;
 mod check;
 mod context;
+mod damage;
 mod embedder;
 mod fixture;
 mod gaps;
 mod harness;
+#[doc(hidden)]
+pub mod layer;
 mod library;
 mod oracle;
 mod process;
@@ -23,6 +26,7 @@ mod sweep;
 mod verdict;
 
 pub use case::{Case, CaseInfo};
+pub use damage::{Damage, damage_files};
 pub use embedder::TableEmbedder;
 pub use gaps::{GapsError, KnownGap, KnownGaps};
 pub use harness::{not_run, run_tests};

@@ -130,30 +130,21 @@ pub(crate) async fn agrees_with_the_reference(context: Context) -> Checked {
         records.push(record(&format!("r{n}"), n, &json)?);
     }
     let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
-    let spec = context.spec()?.with_fields(crate::fixture::fields()?);
-    let collection = context.make(&spec).await?;
-    collection.upsert(&records).await?;
+    let collection = crate::fixture::holding(&context, &records).await?;
     let mut neither_all_nor_none = 0;
     for _ in 0..60 {
         let json = random.draw(&filters())?.to_string();
         let filter = Filter::from_json(&json)?;
         let matching = |record: &&Record| filter.matches(&record.metadata);
-        let expected: Vec<_> = records
-            .iter()
-            .filter(matching)
-            .map(|r| r.key.id.to_string())
-            .collect();
+        let expected = records.iter().filter(matching);
+        let expected: Vec<_> = expected.map(|r| r.key.id.to_string()).collect();
         neither_all_nor_none += usize::from(!expected.is_empty() && expected.len() < records.len());
-        finds(&collection, &keys, filter, &expected)
-            .await
-            .map_err(|finding| {
-                let message = format!(
-                    "seed {}, filter {json}: {}",
-                    context.seed(),
-                    finding.message
-                );
-                Finding { message, ..finding }
-            })?;
+        let found = finds(&collection, &keys, filter, &expected).await;
+        found.map_err(|finding| {
+            let (seed, what) = (context.seed(), &finding.message);
+            let message = format!("seed {seed}, filter {json}: {what}");
+            Finding { message, ..finding }
+        })?;
     }
     holds(neither_all_nor_none > 10, || {
         "the random filters tell nothing apart".to_owned()

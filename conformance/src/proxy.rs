@@ -102,16 +102,9 @@ impl Proxy {
         self.control.cut();
     }
 
-    /// Cuts all connections when so many chunks of clients were carried on and one more chunk of
-    /// anybody comes, and does `then` from there on.
+    /// Does `then` when so many chunks of clients were carried on and one more chunk of anybody comes, and
+    /// cuts all connections, unless it is to fall silent.
     pub(crate) fn cut_after(&self, chunks: u64, then: Mode) {
-        *self.control.trap() = Some(Trap { chunks, then });
-    }
-
-    /// Carries nothing on any more, and cuts nothing, when so many chunks of clients were carried on and
-    /// one more chunk of anybody comes.
-    pub(crate) fn silent_after(&self, chunks: u64) {
-        let then = Mode::Silent;
         *self.control.trap() = Some(Trap { chunks, then });
     }
 

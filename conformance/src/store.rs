@@ -3,6 +3,7 @@ use std::sync::Arc;
 use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::{Result, async_trait};
 
+use crate::damage::Damage;
 use crate::server::Server;
 
 /// What every name begins with that the suite gives to something on a store.
@@ -66,6 +67,15 @@ pub trait StoreUnderTest: Send + Sync {
     /// `None`, which is provided, says that there is none; those cases are not run then.
     fn server(&self) -> Option<&dyn Server> {
         None
+    }
+
+    /// What damages what the store keeps at its places, or why nothing can, which the report says of the
+    /// case of a damaged record.
+    ///
+    /// # Errors
+    /// The reason.
+    fn damage(&self) -> std::result::Result<&dyn Damage, &'static str> {
+        Err("its StoreUnderTest damages nothing")
     }
 
     /// Versions worth knowing beside the answers, as `("server", "18.1")`.

@@ -50,11 +50,8 @@ impl Selection {
     pub fn takes(&self, case: &Case) -> bool {
         let info = case.info();
         let group = self.groups.is_empty() || self.groups.iter().any(|group| group == info.group());
-        group
-            && self
-                .case
-                .as_ref()
-                .is_none_or(|wanted| info.id.starts_with(wanted.as_str()))
+        let begins = |wanted: &String| info.id.starts_with(wanted.as_str());
+        group && self.case.as_ref().is_none_or(begins)
     }
 }
 
@@ -71,7 +68,7 @@ pub struct Suite {
 }
 
 /// Why a case was not run where the store went away.
-pub(crate) const GONE: &str = "the store answers nothing any more";
+const GONE: &str = "the store answers nothing any more";
 
 impl Suite {
     /// Every case, without a store: for listing.
@@ -124,8 +121,8 @@ impl Suite {
         let (name, versions) = (store.name(), store.versions());
         let context = Context::new(store, seed, processes);
         let capabilities = capabilities(&context).await?;
-        let cases = cases::all()
-            .into_iter()
+        let cases = cases::all().into_iter();
+        let cases = cases
             .filter(|case| selection.takes(case))
             .map(Arc::new)
             .collect();
@@ -222,16 +219,8 @@ impl Suite {
     /// Drops what the run made, and reports.
     pub async fn finish(&self, cases: Vec<CaseReport>) -> Report {
         let left = self.context.clean_up().await;
-        let versions = self.versions.clone();
-        let seed = self.context.seed();
-        Report::new(
-            self.name,
-            versions,
-            self.capabilities.clone(),
-            seed,
-            cases,
-            left,
-        )
+        let (versions, can) = (self.versions.clone(), self.capabilities.clone());
+        Report::new(self.name, versions, can, self.context.seed(), cases, left)
     }
 }
 
@@ -256,10 +245,11 @@ async fn capabilities(context: &Context) -> Result<Capabilities> {
 mod tests {
     use std::sync::Mutex;
 
-    use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
+    use shelfward_core::adapter::StoreAdapter;
     use shelfward_core::{ErrorKind, Operation, StoreError, async_trait};
 
     use super::*;
+    use crate::layer::{LayeredStore, StoreLayer};
 
     /// A store that says what became of it.
     #[derive(Default)]
@@ -285,27 +275,19 @@ mod tests {
     }
 
     /// A store whose server went away.
-    struct Gone;
+    struct Gone(Arc<dyn StoreAdapter>);
 
     fn unavailable<T>() -> Result<T> {
         Err(StoreError::new(Operation::Health, ErrorKind::Unavailable))
     }
 
     #[async_trait]
-    impl StoreAdapter for Gone {
-        fn kind(&self) -> &'static str {
-            "gone"
-        }
-
-        fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
-            shelfward_memory::MemoryStore::default().capabilities(spec)
+    impl StoreLayer for Gone {
+        fn behind(&self) -> &Arc<dyn StoreAdapter> {
+            &self.0
         }
 
         async fn create(&self, _: &CollectionSpec) -> Result<()> {
-            unavailable()
-        }
-
-        async fn open(&self, _: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
             unavailable()
         }
 
@@ -317,34 +299,29 @@ mod tests {
             panic!("nobody answers, so nothing is asked")
         }
 
-        fn write_locks(&self) -> WriteLocks {
-            WriteLocks::new()
-        }
-
         async fn health(&self) -> Result<()> {
-            unavailable()
-        }
-
-        async fn close(&self) -> Result<()> {
             unavailable()
         }
     }
 
+    struct GoneUnderTest;
+
     #[async_trait]
-    impl StoreUnderTest for Gone {
+    impl StoreUnderTest for GoneUnderTest {
         fn name(&self) -> &'static str {
             "gone"
         }
 
         async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
-            Ok(Arc::new(Self))
+            let memory = shelfward_memory::MemoryStore::default();
+            Ok(Arc::new(LayeredStore(Gone(Arc::new(memory)))))
         }
     }
 
     #[tokio::test]
     async fn where_the_store_went_away_one_case_says_so_and_the_others_are_not_run() {
         let selection = Selection::default().groups(["eq"]);
-        let suite = Suite::new(Arc::new(Gone), KnownGaps::default(), &selection, 1);
+        let suite = Suite::new(Arc::new(GoneUnderTest), KnownGaps::default(), &selection, 1);
         let report = suite.await.unwrap().run_all().await;
         let (not_run, ran): (Vec<_>, Vec<_>) =
             (report.cases.iter()).partition(|case| case.verdict == Verdict::NotRun);

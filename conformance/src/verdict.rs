@@ -73,6 +73,18 @@ impl Finding {
     pub(crate) fn errors(message: impl Into<String>) -> Self {
         Self::new(Verdict::Errors, message)
     }
+
+    pub(crate) fn widens(message: impl Into<String>) -> Self {
+        Self::new(Verdict::Widens, message)
+    }
+
+    pub(crate) fn narrows(message: impl Into<String>) -> Self {
+        Self::new(Verdict::Narrows, message)
+    }
+
+    pub(crate) fn misorders(message: impl Into<String>) -> Self {
+        Self::new(Verdict::Misorders, message)
+    }
 }
 
 impl From<StoreError> for Finding {
@@ -111,5 +123,6 @@ errors!(
     NameError,
     ScopeError,
     shelfward_core::FilterError,
-    shelfward_core::MetadataProblem
+    shelfward_core::MetadataProblem,
+    tokio::task::JoinError
 );

@@ -3,7 +3,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use shelfward_text::{SnippetAround, WordRule, snippet_around};
+use shelfward_text::{Highlighter, SnippetAround, WordRule, snippet_around};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -27,6 +27,14 @@ fuzz_target!(|input: Input<'_>| {
         assert!(snippet.at.is_none_or(|at| input.text.is_char_boundary(at)));
         if let Some(max_chars) = options.max_chars {
             assert!(snippet.text.chars().count() <= max_chars);
+        }
+        let query = Highlighter::new(rule, input.word).max_chars(input.before.into());
+        let found = query.prefix(input.which % 2 == 0).snippet(input.text);
+        assert!(found.span.slice(input.text).is_some());
+        let mut end = 0;
+        for mark in &found.marks {
+            assert!(end <= mark.start && mark.slice(&found.text).is_some_and(|word| !word.is_empty()));
+            end = mark.end;
         }
         let words = rule.words(input.text);
         if rule != WordRule::Seed && !words.is_empty() {

@@ -10,6 +10,7 @@ use shelfward_resident::{CancelFlag, MemTable, WriteBatch};
 
 use crate::capabilities::capabilities;
 use crate::files::log_entry::LogEntry;
+use crate::jobs::{check, flag, run};
 use crate::search::search_leg;
 use crate::state::CollectionState;
 use crate::state::contents::{Contents, WriterView};
@@ -52,12 +53,12 @@ impl HnswCollection {
     ) -> Result<T> {
         let context = self.context.clone();
         let reads = &self.context.handle.store.reads;
-        let answer = reads.run(operation, move |token| {
+        let answer = run([reads], operation, move |token| {
             let contents = context.state.read();
             context.check_open(operation, contents.discarded)?;
-            token.check(operation)?;
-            let answer = read(&context, &contents, token.flag());
-            token.check(operation)?;
+            check(token, operation)?;
+            let answer = read(&context, &contents, flag(token));
+            check(token, operation)?;
             answer.map_err(|kind| context.error(operation, kind))
         });
         answer.await
@@ -96,13 +97,14 @@ impl HnswCollection {
         let context = self.context.clone();
         // Its place among the collection's writes first: those that wait for it keep no thread from
         // other collections' writes.
-        let place = context.state.writes.place(operation).await?;
-        let writes = &self.context.handle.store.writes;
-        let written = writes.run(operation, move |token| {
-            let _place = place;
+        let lines = [
+            &self.context.state.writes,
+            &self.context.handle.store.writes,
+        ];
+        let written = run(lines, operation, move |token| {
             let written = context.state.change(operation, token, |view| {
                 context.check_open(operation, view.discarded)?;
-                plan(&context, view, token.flag()).map_err(|kind| context.error(operation, kind))
+                plan(&context, view, flag(token)).map_err(|kind| context.error(operation, kind))
             });
             written.map_err(|e| e.on(&context.spec.name))
         });

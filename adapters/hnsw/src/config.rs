@@ -94,22 +94,11 @@ impl Default for HnswOptions {
     }
 }
 
-macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident: $field:ident $kind:ty;)+) => {$(
-        $(#[$doc])*
-        #[must_use]
-        pub fn $name(mut self, $field: $kind) -> Self {
-            self.$field = $field;
-            self
-        }
-    )+};
-}
-
 /// Memory for so many is taken by each search or insertion.
 const MOST_CANDIDATES: usize = 100_000;
 
 impl HnswOptions {
-    setters! {
+    shelfward_adapter::setters! {
         /// Switches the lexical leg on or off.
         with_lexical: lexical bool;
         /// Sets the links of a node.

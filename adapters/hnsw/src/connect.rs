@@ -1,4 +1,4 @@
-use shelfward_core::{ErrorKind, Operation, Result, StoreError};
+use shelfward_core::{Operation, Result, StoreError};
 
 use crate::config::HnswOptions;
 use crate::store::HnswStore;
@@ -29,5 +29,5 @@ pub fn connect(rest: &str) -> Result<HnswStore> {
 }
 
 fn invalid(why: &str) -> StoreError {
-    StoreError::new(Operation::Connect, ErrorKind::Invalid(why.to_owned()))
+    StoreError::new(Operation::Connect, shelfward_adapter::error::invalid(why))
 }

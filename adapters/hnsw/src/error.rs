@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
+use shelfward_adapter::error::{Call, Classify, Failure, invalid};
 use shelfward_core::{ErrorKind, Operation, StoreError};
 
 /// Why files could not be read or written.
@@ -28,12 +30,6 @@ pub(crate) enum FileError {
     HalfApplied,
 }
 
-const REPLACED: &str = "the folder or a file in it was replaced by another or taken away since it was \
-    opened; close every handle on it, and open it again";
-
-const HALF_APPLIED: &str = "an earlier write panicked in the middle of its change, so what is in memory is \
-    not what was written; open the collection again, or create it again where it is in memory alone";
-
 pub(crate) type FileResult<T> = Result<T, FileError>;
 
 impl From<io::Error> for FileError {
@@ -51,33 +47,37 @@ impl From<io::Error> for FileError {
 impl FileError {
     /// The port's error for it.
     pub(crate) fn during(self, operation: Operation) -> StoreError {
+        // No engine is waited for.
+        self.into_store_error(Call::new(operation), Duration::ZERO)
+    }
+}
+
+impl Classify for FileError {
+    fn classify(self, _: Duration) -> Failure {
         let kind = match &self {
             Self::Io(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => ErrorKind::Full,
             Self::Io(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
                 ErrorKind::Denied
             }
             Self::Io(io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists) => {
-                ErrorKind::Invalid("a folder is due here, and this is a file".to_owned())
+                invalid("a folder is due here, and this is a file")
             }
             Self::Io(_) | Self::Broken => ErrorKind::Engine,
             Self::TooManyFiles => ErrorKind::Unavailable,
-            Self::Corrupt(what) => ErrorKind::Corrupt(what),
-            Self::Newer => ErrorKind::Unsupported("reading what a later version of it wrote"),
-            Self::Foreign => {
-                ErrorKind::Invalid("the folder holds files that are not this store's".to_owned())
+            Self::Corrupt(what) => return ErrorKind::Corrupt(what).into(),
+            Self::Newer => {
+                return ErrorKind::Unsupported("reading what a later version of it wrote").into();
             }
             Self::Locked => ErrorKind::InUse,
-            Self::Replaced => ErrorKind::Invalid(REPLACED.to_owned()),
-            Self::HalfApplied => ErrorKind::Invalid(HALF_APPLIED.to_owned()),
-        };
-        let error = StoreError::new(operation, kind);
-        match self {
-            Self::Io(_) | Self::TooManyFiles | Self::Locked => error.with_source(self),
-            // It ends a call before it does anything.
-            Self::Broken => error.with_source(self).nothing_done(),
-            Self::Corrupt(_) | Self::Newer | Self::Foreign | Self::Replaced | Self::HalfApplied => {
-                error
+            Self::Foreign | Self::Replaced | Self::HalfApplied => {
+                return invalid(self.to_string()).into();
             }
+        };
+        let failure = Failure::from(kind).with_source(self.to_string());
+        match self {
+            // It ends a call before it does anything.
+            Self::Broken => failure.nothing_done(),
+            _ => failure,
         }
     }
 }
@@ -87,18 +87,24 @@ impl fmt::Display for FileError {
         match self {
             Self::Io(kind) => write!(f, "a file of the store: {kind}"),
             Self::TooManyFiles => f.write_str(
-                "too many open files; let collection_names go that are not in use, or raise the limit of \
+                "too many open files; close collections that are not in use, or raise the limit of \
                  open files",
             ),
             Self::Corrupt(what) => f.write_str(what),
             Self::Newer => f.write_str("a file was written by a later version of the store"),
             Self::Foreign => f.write_str("the folder holds files that are not this store's"),
             Self::Locked => f.write_str("another process has the folder open"),
-            Self::Replaced => f.write_str(REPLACED),
+            Self::Replaced => f.write_str(
+                "the folder or a file in it was replaced by another or taken away since it was opened; \
+                 close every handle on it, and open it again",
+            ),
             Self::Broken => f.write_str(
                 "an earlier write to the log failed and could not be taken back; open the store again",
             ),
-            Self::HalfApplied => f.write_str(HALF_APPLIED),
+            Self::HalfApplied => f.write_str(
+                "an earlier write panicked in the middle of its change, so what is in memory is not what \
+                 was written; open the collection again, or create it again where it is in memory alone",
+            ),
         }
     }
 }
@@ -107,8 +113,7 @@ impl std::error::Error for FileError {}
 
 /// The error of a call on a handle that was closed.
 pub(crate) fn closed(operation: Operation) -> StoreError {
-    let invalid = "this handle of the store was closed".to_owned();
-    StoreError::new(operation, ErrorKind::Invalid(invalid))
+    StoreError::new(operation, shelfward_adapter::handle::closed())
 }
 
 #[cfg(test)]

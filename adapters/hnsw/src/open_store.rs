@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 
+use shelfward_adapter::cancel::{BlockingJobs, CancelToken};
 use shelfward_core::adapter::WriteLocks;
 use shelfward_core::{CollectionName, CollectionSpec, Operation, Result};
 
 use crate::config::HnswOptions;
 use crate::error::{FileError, FileResult, closed};
 use crate::files::layout::{Layout, collection_names};
-use crate::jobs::{CancelToken, JobQueue};
+use crate::jobs::begin_commit;
 use crate::state::CollectionState;
 use crate::store_dir::StoreDir;
 
@@ -25,10 +26,10 @@ pub(crate) struct OpenStore {
     dir: Option<StoreDir>,
     collections: Mutex<Collections>,
     pub(crate) locks: WriteLocks,
-    pub(crate) reads: JobQueue,
-    pub(crate) writes: JobQueue,
-    pub(crate) catalog: JobQueue,
-    pub(crate) settling: JobQueue,
+    pub(crate) reads: BlockingJobs,
+    pub(crate) writes: BlockingJobs,
+    pub(crate) catalog: BlockingJobs,
+    pub(crate) settling: BlockingJobs,
 }
 
 #[derive(Default)]
@@ -55,10 +56,10 @@ impl OpenStore {
             dir,
             collections: Mutex::default(),
             locks: WriteLocks::new(),
-            reads: JobQueue::with_threads((4 * cores).max(16)),
-            writes: JobQueue::with_threads(WRITES),
-            catalog: JobQueue::with_threads(CATALOG),
-            settling: JobQueue::with_threads(1),
+            reads: BlockingJobs::new((4 * cores).max(16)),
+            writes: BlockingJobs::new(WRITES),
+            catalog: BlockingJobs::new(CATALOG),
+            settling: BlockingJobs::new(1),
         }
     }
 
@@ -126,7 +127,7 @@ impl OpenStore {
             if let Some(existing) = self.find(entry, &spec.name).map_err(failed)? {
                 return Ok(Some(existing));
             }
-            let _gate = token.commit(operation)?;
+            let _gate = begin_commit(token, operation)?;
             let state = match self.layout(&spec.name) {
                 Some(layout) => {
                     CollectionState::create(layout, spec.clone(), self.options).map_err(failed)?
@@ -202,7 +203,7 @@ impl OpenStore {
             let Some(layout) = self.layout(name) else {
                 return Ok(false);
             };
-            let _gate = token.commit(operation)?;
+            let _gate = begin_commit(token, operation)?;
             layout.remove().map_err(|e| e.during(operation).on(name))
         })
     }

@@ -3,6 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use shelfward_adapter::cancel::CancelToken;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
     Capabilities, CollectionName, CollectionSpec, Operation, Result, async_trait,
@@ -11,7 +12,7 @@ use shelfward_core::{
 use crate::capabilities::capabilities;
 use crate::collection::HnswCollection;
 use crate::config::HnswOptions;
-use crate::jobs::{CancelToken, blocking};
+use crate::jobs::run;
 use crate::store_handle::StoreHandle;
 
 /// A store on HNSW graphs. A clone is another handle on the same collections, closed by itself; the
@@ -74,7 +75,7 @@ impl HnswStore {
         self.handle.check_open(Operation::Health)?;
         let store = self.handle.store.clone();
         let settling = store.settling.clone();
-        let settled = settling.run(Operation::Health, move |_| {
+        let settled = run([&settling], Operation::Health, move |_| {
             store.settle();
             Ok(())
         });
@@ -89,7 +90,7 @@ impl HnswStore {
         self.handle.check_open(Operation::Open)?;
         let (store, name) = (self.handle.store.clone(), name.clone());
         let catalog = store.catalog.clone();
-        let report = catalog.run(Operation::Open, move |_| {
+        let report = run([&catalog], Operation::Open, move |_| {
             let Some(state) = store.open(&name)? else {
                 return Ok(None);
             };
@@ -116,7 +117,7 @@ impl HnswStore {
         work: impl FnOnce(&Arc<StoreHandle>, &CancelToken) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let handle = self.handle.clone();
-        let done = self.handle.store.catalog.run(operation, move |token| {
+        let done = run([&self.handle.store.catalog], operation, move |token| {
             handle.check_open(operation)?;
             work(&handle, token)
         });
@@ -196,7 +197,7 @@ impl StoreAdapter for HnswStore {
     async fn close(&self) -> Result<()> {
         let handle = self.handle.clone();
         // Once begun it goes through: a handle that is half closed serves nobody.
-        blocking(Operation::Close, move |_| {
+        run([], Operation::Close, move |_| {
             handle.close().map_err(|e| e.during(Operation::Close))
         })
         .await

@@ -1,11 +1,12 @@
 //! The conformance suite on a store in a folder, with a graph wherever there are a few records.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use shelfward_conformance::{StoreUnderTest, run_tests};
+use shelfward_conformance::{Damage, StoreUnderTest, damage_files, run_tests};
 use shelfward_core::adapter::StoreAdapter;
-use shelfward_core::{ErrorKind, Operation, Result, StoreError, async_trait};
+use shelfward_core::{CollectionName, ErrorKind, Operation, Result, StoreError, async_trait};
 use shelfward_hnsw::{HnswOptions, HnswStore, PlannerCosts};
 
 struct Hnsw {
@@ -32,6 +33,18 @@ impl StoreUnderTest for Hnsw {
 
     async fn open_at(&self, place: &str) -> Result<Arc<dyn StoreAdapter>> {
         Ok(Arc::new(HnswStore::open(place, self.options)?))
+    }
+
+    fn damage(&self) -> std::result::Result<&dyn Damage, &'static str> {
+        Ok(self)
+    }
+}
+
+#[async_trait]
+impl Damage for Hnsw {
+    async fn damage_record(&self, place: &str, _: &CollectionName, text: &str) -> Result<()> {
+        damage_files(Path::new(place), text)
+            .map_err(|e| StoreError::new(Operation::Connect, ErrorKind::Engine).with_source(e))
     }
 }
 

@@ -26,7 +26,7 @@ async fn with_a_low_limit() {
     let held = collection(&store, &wanted).await;
     let mut open = Vec::new();
     let error = loop {
-        wanted.name = CollectionName::new(&format!("c{}", open.len())).unwrap();
+        wanted.name = CollectionName::new(format!("c{}", open.len())).unwrap();
         match store.create(&wanted).await {
             Ok(()) => open.push(store.open(&wanted.name).await.unwrap().unwrap()),
             Err(error) => break error,

@@ -1,8 +1,8 @@
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
+use shelfward_adapter::handle::Lease;
 use shelfward_core::adapter::{CollectionAdapter, LockScope};
 use shelfward_core::{
     Capabilities, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key, Leg, LegResult,
@@ -11,8 +11,8 @@ use shelfward_core::{
 };
 use shelfward_resident::{CancelFlag, MemTable, RoaringBitmap, WriteBatch};
 
-use crate::error::closed;
 use crate::state::{CollectionState, Contents, ContentsGuard};
+use crate::store::OpenStore;
 
 /// So many rows are changed between two moments at which the runtime may run other tasks.
 const SLICE: usize = 1_024;
@@ -25,21 +25,21 @@ pub(crate) struct MemoryCollection {
     state: Arc<CollectionState>,
     spec: Arc<CollectionSpec>,
     capabilities: Capabilities,
-    store_closed: Arc<AtomicBool>,
+    store: Lease<OpenStore>,
 }
 
 impl MemoryCollection {
     pub(crate) fn open(
         state: Arc<CollectionState>,
         capabilities: Capabilities,
-        store_closed: Arc<AtomicBool>,
+        store: Lease<OpenStore>,
     ) -> Self {
         let spec = state.read().rows.spec().clone();
         Self {
             state,
             spec,
             capabilities,
-            store_closed,
+            store,
         }
     }
 
@@ -48,9 +48,7 @@ impl MemoryCollection {
     }
 
     fn check_open(&self, operation: Operation, contents: &Contents) -> Result<()> {
-        if self.store_closed.load(Ordering::SeqCst) {
-            return Err(closed(operation).on(&self.spec.name));
-        }
+        (self.store.get()).map_err(|kind| self.error(operation, kind))?;
         if contents.discarded {
             return Err(self.error(operation, ErrorKind::StaleHandle));
         }

@@ -20,17 +20,10 @@ impl Default for MemoryOptions {
 }
 
 impl MemoryOptions {
-    /// Switches the lexical leg on or off.
-    #[must_use]
-    pub fn with_lexical(mut self, lexical: bool) -> Self {
-        self.lexical = lexical;
-        self
-    }
-
-    /// Switches the second form of the vectors on or off.
-    #[must_use]
-    pub fn with_quantized(mut self, quantized: bool) -> Self {
-        self.quantized = quantized;
-        self
+    shelfward_adapter::setters! {
+        /// Switches the lexical leg on or off.
+        with_lexical: lexical bool;
+        /// Switches the second form of the vectors on or off.
+        with_quantized: quantized bool;
     }
 }

@@ -5,7 +5,6 @@
 mod capabilities;
 mod collection;
 mod config;
-mod error;
 mod state;
 mod store;
 

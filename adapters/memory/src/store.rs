@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use shelfward_adapter::error::Call;
+use shelfward_adapter::handle::StoreHandle;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::{
     Capabilities, CollectionName, CollectionSpec, Operation, Result, async_trait,
@@ -12,56 +13,65 @@ use shelfward_core::{
 use crate::capabilities::capabilities;
 use crate::collection::MemoryCollection;
 use crate::config::MemoryOptions;
-use crate::error::closed;
 use crate::state::CollectionState;
 
 /// A store in memory. A clone is another handle on the same collections, closed by itself.
+#[derive(Clone)]
+pub struct MemoryStore(StoreHandle<OpenStore>);
+
+/// What all handles share.
 #[derive(Default)]
-pub struct MemoryStore {
-    collections: Arc<RwLock<BTreeMap<CollectionName, Arc<CollectionState>>>>,
+pub(crate) struct OpenStore {
+    collections: RwLock<BTreeMap<CollectionName, Arc<CollectionState>>>,
     options: MemoryOptions,
     locks: WriteLocks,
-    closed: Arc<AtomicBool>,
 }
 
 impl MemoryStore {
     /// An empty store with a lexical leg.
     pub fn new() -> Self {
-        Self::default()
+        Self::with_options(MemoryOptions::default())
     }
 
     /// An empty store.
     pub fn with_options(options: MemoryOptions) -> Self {
-        Self {
+        Self(StoreHandle::new(OpenStore {
             options,
-            ..Self::default()
-        }
+            ..OpenStore::default()
+        }))
     }
 
-    fn refuse_when_closed(&self, operation: Operation) -> Result<()> {
-        if self.closed.load(Ordering::SeqCst) {
-            Err(closed(operation))
-        } else {
-            Ok(())
-        }
+    fn open_store(&self, operation: Operation) -> Result<&OpenStore> {
+        self.0
+            .get()
+            .map_err(|kind| Call::new(operation).error(kind))
     }
 }
 
-impl Clone for MemoryStore {
-    fn clone(&self) -> Self {
-        Self {
-            collections: self.collections.clone(),
-            options: self.options,
-            locks: self.locks.clone(),
-            closed: Arc::default(),
-        }
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl OpenStore {
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<CollectionName, Arc<CollectionState>>> {
+        self.collections
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<CollectionName, Arc<CollectionState>>> {
+        self.collections
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryStore")
-            .field("options", &self.options)
+            .field("options", &self.0.store().options)
             .finish_non_exhaustive()
     }
 }
@@ -73,62 +83,38 @@ impl StoreAdapter for MemoryStore {
     }
 
     fn capabilities(&self, _: &CollectionSpec) -> Capabilities {
-        capabilities(self.options)
+        capabilities(self.0.store().options)
     }
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
-        self.refuse_when_closed(Operation::Create)?;
-        let held = {
-            let mut collections = self
-                .collections
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
-            match collections.entry(spec.name.clone()) {
-                Entry::Vacant(free) => {
-                    free.insert(Arc::new(CollectionState::new(spec.clone(), self.options)));
-                    return Ok(());
-                }
-                Entry::Occupied(state) => state.get().clone(),
+        let store = self.open_store(Operation::Create)?;
+        let held = match store.write().entry(spec.name.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(Arc::new(CollectionState::new(spec.clone(), store.options)));
+                return Ok(());
             }
+            Entry::Occupied(state) => state.get().clone(),
         };
         held.add_fields(spec).await
     }
 
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
-        self.refuse_when_closed(Operation::Open)?;
-        let collections = self
-            .collections
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        let opened = collections
-            .get(name)
-            .map(|state| -> Arc<dyn CollectionAdapter> {
-                let capabilities = capabilities(self.options);
-                Arc::new(MemoryCollection::open(
-                    state.clone(),
-                    capabilities,
-                    self.closed.clone(),
-                ))
-            });
-        Ok(opened)
+        let store = self.open_store(Operation::Open)?;
+        let state = store.read().get(name).cloned();
+        Ok(state.map(|state| -> Arc<dyn CollectionAdapter> {
+            let capabilities = capabilities(store.options);
+            Arc::new(MemoryCollection::open(state, capabilities, self.0.lease()))
+        }))
     }
 
     async fn list(&self) -> Result<Vec<CollectionName>> {
-        self.refuse_when_closed(Operation::List)?;
-        let collections = self
-            .collections
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        Ok(collections.keys().cloned().collect())
+        let store = self.open_store(Operation::List)?;
+        Ok(store.read().keys().cloned().collect())
     }
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
-        self.refuse_when_closed(Operation::DropCollection)?;
-        let dropped = self
-            .collections
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(name);
+        let store = self.open_store(Operation::DropCollection)?;
+        let dropped = store.write().remove(name);
         if let Some(state) = &dropped {
             state.discard();
         }
@@ -136,15 +122,15 @@ impl StoreAdapter for MemoryStore {
     }
 
     fn write_locks(&self) -> WriteLocks {
-        self.locks.clone()
+        self.0.store().locks.clone()
     }
 
     async fn health(&self) -> Result<()> {
-        self.refuse_when_closed(Operation::Health)
+        self.open_store(Operation::Health).map(drop)
     }
 
     async fn close(&self) -> Result<()> {
-        self.closed.store(true, Ordering::SeqCst);
+        self.0.close();
         Ok(())
     }
 }
@@ -166,9 +152,9 @@ mod tests {
             let name = CollectionName::new("c").unwrap();
             let spec = CollectionSpec::new(name.clone(), 1, Metric::Dot, "none");
             store.create(&spec).await.unwrap();
-            let state = store.collections.read().unwrap()[&name].clone();
+            let state = store.0.store().read()[&name].clone();
             let capabilities = store.capabilities(&spec);
-            let open = MemoryCollection::open(state.clone(), capabilities, Arc::default());
+            let open = MemoryCollection::open(state.clone(), capabilities, store.0.lease());
             let record = Record::new(Key::new(Text::new("1").unwrap()), [1.0]);
             open.upsert(std::slice::from_ref(&record)).await.unwrap();
             let panicked = catch_unwind(AssertUnwindSafe(|| {

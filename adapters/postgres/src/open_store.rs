@@ -74,7 +74,7 @@ impl OpenStore {
             rows => rows?,
         };
         let name = |row: &PgRow| -> Result<CollectionName> {
-            CollectionName::new(row.try_get(0)?)
+            CollectionName::new(row.try_get::<&str, _>(0)?)
                 .map_err(|_| corrupt("a collection has a name that is none"))
         };
         let mut names = rows.iter().map(name).collect::<Result<Vec<_>>>()?;

@@ -1,11 +1,12 @@
 //! The conformance suite on a file, which every handle opens by itself.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use shelfward_conformance::{StoreUnderTest, run_tests};
+use shelfward_conformance::{Damage, StoreUnderTest, damage_files, run_tests};
 use shelfward_core::adapter::StoreAdapter;
-use shelfward_core::{ErrorKind, Operation, Result, StoreError, async_trait};
+use shelfward_core::{CollectionName, ErrorKind, Operation, Result, StoreError, async_trait};
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 
@@ -33,6 +34,18 @@ impl StoreUnderTest for Sqlite {
             .await
             .map_err(|e| StoreError::new(Operation::Connect, ErrorKind::Engine).with_source(e))?;
         Ok(Arc::new(opened?))
+    }
+
+    fn damage(&self) -> std::result::Result<&dyn Damage, &'static str> {
+        Ok(self)
+    }
+}
+
+#[async_trait]
+impl Damage for Sqlite {
+    async fn damage_record(&self, place: &str, _: &CollectionName, text: &str) -> Result<()> {
+        damage_files(Path::new(place), text)
+            .map_err(|e| StoreError::new(Operation::Connect, ErrorKind::Engine).with_source(e))
     }
 }
 

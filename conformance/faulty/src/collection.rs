@@ -3,18 +3,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use shelfward_conformance::layer::CollectionLayer;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
 use shelfward_core::{
-    Capabilities, CollectionSpec, Count, Cursor, Filter, Include, Key, Leg, LegResult,
-    MetadataPatch, Operation, Page, Precondition, Record, Replaced, Result, Selector, StoredRecord,
-    async_trait,
+    Capabilities, Count, Cursor, Filter, Include, Key, Leg, LegResult, MetadataPatch, Operation,
+    Page, Precondition, Record, Replaced, Result, Selector, StoredRecord, async_trait,
 };
 
 use super::Fault;
 use super::filter_semantics::{matches, misunderstands};
-use super::layer::in_one_state;
+use super::legs::in_one_state;
 use super::old_records::{Change, OldRecords};
-use super::records::{but_the_last, patched, rename, round};
+use super::records::{but_the_last, rename, round, written};
 
 /// More than any collection of the suite holds.
 pub(super) const EVERYTHING: usize = 100_000;
@@ -24,41 +24,27 @@ pub(super) struct FaultyCollection {
     pub(super) store: Arc<dyn StoreAdapter>,
     pub(super) fault: Fault,
     pub(super) can: Capabilities,
-    pub(super) old_records: OldRecords,
+    pub(super) shared: Shared,
     pub(super) searches: AtomicUsize,
-    /// How many replaces the store has begun.
-    pub(super) writers: Arc<AtomicUsize>,
     /// What was answered before, where answers are cached.
-    answers: Mutex<Vec<(Leg, LegResult)>>,
+    pub(super) answers: Mutex<Vec<(Leg, LegResult)>>,
+}
+
+/// What the collections of one store share. A clone is the same.
+#[derive(Clone, Default)]
+pub(super) struct Shared {
+    pub(super) old_records: OldRecords,
+    /// How many replaces the store has begun.
+    writers: Arc<AtomicUsize>,
+    /// Of its writers, where one keeps it.
+    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl FaultyCollection {
-    pub(super) fn new(
-        inner: Arc<dyn CollectionAdapter>,
-        store: Arc<dyn StoreAdapter>,
-        fault: Fault,
-        can: Capabilities,
-        old_records: OldRecords,
-        writers: Arc<AtomicUsize>,
-    ) -> Self {
-        Self {
-            inner,
-            store,
-            fault,
-            can,
-            old_records,
-            searches: AtomicUsize::new(0),
-            writers,
-            answers: Mutex::default(),
-        }
-    }
-
     async fn all(&self, filter: &Filter) -> Result<Vec<StoredRecord>> {
-        let mut all = self
-            .inner
-            .scan(&Filter::everything(), None, EVERYTHING, Include::ALL)
-            .await?
-            .records;
+        let everything = Filter::everything();
+        let page = self.inner.scan(&everything, None, EVERYTHING, Include::ALL);
+        let mut all = page.await?.records;
         all.retain(|record| self.matches(filter, record));
         Ok(all)
     }
@@ -70,7 +56,9 @@ impl FaultyCollection {
     async fn remember(&self, change: Change, filter: &Filter) -> Result<()> {
         if OldRecords::matter(self.fault, change) {
             let page = self.inner.scan(filter, None, EVERYTHING, Include::TEXT);
-            self.old_records.add(&self.spec().name, page.await?.records);
+            self.shared
+                .old_records
+                .add(&self.spec().name, page.await?.records);
         }
         Ok(())
     }
@@ -79,7 +67,8 @@ impl FaultyCollection {
         if OldRecords::matter(self.fault, change) {
             let all = Filter::everything();
             let before = self.inner.fetch(keys, &all, Include::TEXT).await?;
-            self.old_records
+            self.shared
+                .old_records
                 .add(&self.spec().name, before.into_iter().flatten());
         }
         Ok(())
@@ -112,6 +101,13 @@ impl FaultyCollection {
         self.answers().clear();
     }
 
+    /// Takes the writers' turn and keeps it, where that is the fault.
+    async fn lock_for_ever(&self) {
+        if self.fault == Fault::KeepsLockOfTheReturned {
+            std::mem::forget(self.shared.turn.clone().lock_owned().await);
+        }
+    }
+
     /// Waits until a replace that began at the same time is half done, where nobody takes turns.
     async fn come_between(&self) {
         if self.fault == Fault::UnorderedWriters {
@@ -124,7 +120,7 @@ impl FaultyCollection {
     async fn replace_in_steps(&self, selector: &Selector, with: &[Record]) -> Result<Replaced> {
         let removed = self.inner.delete_matching(selector).await?;
         let (mut first, mut second) = with.split_at(with.len() / 2);
-        if self.writers.fetch_add(1, Ordering::SeqCst) % 2 == 1 {
+        if self.shared.writers.fetch_add(1, Ordering::SeqCst) % 2 == 1 {
             (first, second) = (second, first);
         }
         tokio::time::sleep(A_MOMENT).await;
@@ -133,9 +129,7 @@ impl FaultyCollection {
         self.inner.upsert(second).await?;
         Ok(Replaced::new(removed, with.len()))
     }
-}
 
-impl FaultyCollection {
     async fn delete_in_halves(&self, selector: &Selector) -> Result<Count> {
         let all = self.all(selector.filter()).await?;
         let keys: Vec<_> = all.into_iter().map(|record| record.key).collect();
@@ -146,10 +140,12 @@ impl FaultyCollection {
     }
 
     async fn update_in_halves(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
-        let all = self.all(selector.filter()).await?;
+        let all = self.all(selector.filter()).await?.into_iter();
         let patched: Vec<_> = all
-            .into_iter()
-            .map(|record| patched(record, patch))
+            .map(|mut record| {
+                record.metadata = Arc::new(patch.apply(&record.metadata));
+                written(record)
+            })
             .collect();
         let (first, second) = patched.split_at(patched.len() / 2);
         self.inner.upsert(first).await?;
@@ -167,9 +163,9 @@ fn one_more(count: Count) -> Count {
 }
 
 #[async_trait]
-impl CollectionAdapter for FaultyCollection {
-    fn spec(&self) -> &CollectionSpec {
-        self.inner.spec()
+impl CollectionLayer for FaultyCollection {
+    fn behind(&self) -> &Arc<dyn CollectionAdapter> {
+        &self.inner
     }
 
     fn capabilities(&self) -> &Capabilities {
@@ -183,14 +179,12 @@ impl CollectionAdapter for FaultyCollection {
         match self.fault {
             Fault::LosesLastOfBatch => self.inner.upsert(but_the_last(records)).await,
             Fault::KeepsOldRecord => {
-                let there = self
-                    .inner
-                    .fetch(&keys, &Filter::everything(), Include::METADATA)
-                    .await?;
-                let new = records.iter().zip(there).filter(|(_, old)| old.is_none());
-                self.inner
-                    .upsert(&new.map(|(record, _)| record.clone()).collect::<Vec<_>>())
-                    .await
+                let everything = Filter::everything();
+                let there = self.inner.fetch(&keys, &everything, Include::METADATA);
+                let pairs = records.iter().zip(there.await?);
+                let new = pairs.filter(|(_, old)| old.is_none());
+                let new: Vec<_> = new.map(|(record, _)| record.clone()).collect();
+                self.inner.upsert(&new).await
             }
             _ => self.inner.upsert(records).await,
         }
@@ -244,10 +238,8 @@ impl CollectionAdapter for FaultyCollection {
             }
             return Ok(fetched);
         }
-        let mut fetched = self
-            .inner
-            .fetch(keys, &Filter::everything(), include)
-            .await?;
+        let everything = Filter::everything();
+        let mut fetched = self.inner.fetch(keys, &everything, include).await?;
         for record in &mut fetched {
             record.take_if(|record| !self.matches(within, record));
         }
@@ -261,6 +253,7 @@ impl CollectionAdapter for FaultyCollection {
         precondition: Option<&Precondition>,
     ) -> Result<Option<Replaced>> {
         self.written();
+        self.lock_for_ever().await;
         if precondition.is_none() {
             self.remember(Change::Deleted, selector.filter()).await?;
             self.remember(Change::WrittenOver, selector.filter())
@@ -317,20 +310,12 @@ impl CollectionAdapter for FaultyCollection {
             }
             Fault::CountsWrong => Ok(one_more(self.inner.delete_matching(selector).await?)),
             fault if misunderstands(fault) => {
-                let keys: Vec<_> = self
-                    .all(selector.filter())
-                    .await?
-                    .into_iter()
-                    .map(|r| r.key)
-                    .collect();
+                let all = self.all(selector.filter()).await?.into_iter();
+                let keys: Vec<_> = all.map(|record| record.key).collect();
                 self.inner.delete(&keys).await
             }
             _ => self.inner.delete_matching(selector).await,
         }
-    }
-
-    async fn delete_all(&self) -> Result<Count> {
-        self.inner.delete_all().await
     }
 
     async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
@@ -364,10 +349,9 @@ impl CollectionAdapter for FaultyCollection {
             Fault::CountsWrong => Ok(one_more(self.inner.update_metadata(selector, patch).await?)),
             Fault::UpdateLosesText => {
                 let updated = self.inner.update_metadata(selector, patch).await?;
-                for record in self.all(&Filter::everything()).await? {
-                    let vector = record.vector.unwrap_or_else(|| Arc::from([]));
-                    let bare = Record::new(record.key, vector).with_metadata(record.metadata);
-                    self.inner.upsert(&[bare]).await?;
+                for mut record in self.all(&Filter::everything()).await? {
+                    record.text = None;
+                    self.inner.upsert(&[written(record)]).await?;
                 }
                 Ok(updated)
             }
@@ -395,10 +379,8 @@ impl CollectionAdapter for FaultyCollection {
         if !misunderstands(self.fault) {
             return self.inner.scan(filter, after, limit, include).await;
         }
-        let mut page = self
-            .inner
-            .scan(&Filter::everything(), after, limit, include)
-            .await?;
+        let everything = Filter::everything();
+        let mut page = self.inner.scan(&everything, after, limit, include).await?;
         page.records.retain(|record| self.matches(filter, record));
         Ok(page)
     }

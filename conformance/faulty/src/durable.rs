@@ -15,9 +15,10 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use super::Fault;
 use super::collection::EVERYTHING;
-use super::layer::{Layer, Layered, search_one};
+use super::legs::{in_one_state, search_one};
 use super::lost_writes::Journal;
-use super::records::is_met;
+use super::records::{is_met, written};
+use shelfward_conformance::layer::{CollectionLayer, LayeredCollection};
 use shelfward_conformance::this_process;
 
 /// Where a store lies. Its fault shows when it is opened again, or from another process.
@@ -42,27 +43,18 @@ struct State {
     /// Whether it was opened again after all had let go of it.
     again: bool,
     journal: Journal,
+    /// What is damaged, which whoever reads it notices.
+    damaged: Vec<(CollectionName, Key)>,
 }
 
 impl DurableStore {
-    /// Nothing yet, kept in a store that stays open.
-    pub fn new(inner: Arc<dyn StoreAdapter>, fault: Option<Fault>) -> Arc<Self> {
-        let of_one_process = [Fault::LetsAnotherProcessIn, Fault::KeepsLockOfTheDead];
+    /// Nothing yet, kept in a store that stays open. Where it is of one process, no other may have it open
+    /// at the same time.
+    pub fn new(inner: Arc<dyn StoreAdapter>, fault: Option<Fault>, one_process: bool) -> Arc<Self> {
         Arc::new(Self {
             inner,
             fault,
-            one_process: fault.is_some_and(|fault| of_one_process.contains(&fault)),
-            turn: Arc::default(),
-            state: Mutex::default(),
-        })
-    }
-
-    /// The same for a store that one process may have open at a time.
-    pub fn of_one_process(inner: Arc<dyn StoreAdapter>, fault: Option<Fault>) -> Arc<Self> {
-        Arc::new(Self {
-            inner,
-            fault,
-            one_process: true,
+            one_process,
             turn: Arc::default(),
             state: Mutex::default(),
         })
@@ -107,6 +99,23 @@ impl DurableStore {
         }))))
     }
 
+    /// Damages the record of a collection whose text this is.
+    ///
+    /// # Errors
+    /// Those of the store behind.
+    pub async fn damage(&self, name: &CollectionName, text: &str) -> Result<()> {
+        let mut all = self.all(name, &Filter::everything()).await?;
+        all.retain(|record| record.text.as_deref() == Some(text));
+        if self.fault != Some(Fault::ServesDamaged) {
+            let damaged = all.into_iter().map(|record| (name.clone(), record.key));
+            self.state().damaged.extend(damaged);
+        } else if let Some(collection) = self.inner.open(name).await? {
+            let damaged: Vec<_> = all.into_iter().map(|r| r.with_text("damaged")).collect();
+            collection.upsert(&damaged).await?;
+        }
+        Ok(())
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -124,15 +133,8 @@ impl DurableStore {
             return Ok(Vec::new());
         };
         let page = collection.scan(filter, None, EVERYTHING, Include::ALL);
-        Ok(page.await?.records.into_iter().map(record).collect())
+        Ok(page.await?.records.into_iter().map(written).collect())
     }
-}
-
-fn record(stored: StoredRecord) -> Record {
-    let vector = stored.vector.unwrap_or_else(|| Arc::from([]));
-    let mut record = Record::new(stored.key, vector).with_metadata(stored.metadata);
-    record.text = stored.text;
-    record
 }
 
 /// What was opened once, until it is closed or all that came from it is dropped.
@@ -187,7 +189,7 @@ impl StoreAdapter for Handle {
             return Ok(None);
         };
         let can = self.0.kept.declare(behind.capabilities().clone());
-        Ok(Some(Arc::new(Layered(DurableCollection {
+        Ok(Some(Arc::new(LayeredCollection(DurableCollection {
             behind,
             can,
             session: self.0.clone(),
@@ -223,7 +225,9 @@ impl StoreAdapter for Handle {
     async fn close(&self) -> Result<()> {
         if !self.0.closed.swap(true, Ordering::SeqCst) {
             let mut state = self.0.kept.state();
-            state.open -= 1;
+            if self.0.kept.fault != Some(Fault::KeepsLockWhenClosed) {
+                state.open -= 1;
+            }
             state.journal.closed = true;
         }
         Ok(())
@@ -269,6 +273,47 @@ impl DurableCollection {
         }
         Ok(turn)
     }
+
+    async fn search_leg(&self, leg: &Leg) -> Result<LegResult> {
+        self.session.open(Operation::Search)?;
+        let kept = &self.session.kept;
+        let again = kept.state().again;
+        let lexical = matches!(leg.ask, LegQuery::Lexical { .. });
+        let found = match kept.fault {
+            Some(Fault::ForgetsWords) if again && lexical => {
+                Ok(LegResult::new(Vec::new(), Completeness::Complete))
+            }
+            Some(Fault::TurnsTies) if again => {
+                let mut found = search_one(&*self.behind, &leg.with_top_k(EVERYTHING)).await?;
+                found.hits.reverse();
+                found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+                found.hits.truncate(leg.top_k);
+                Ok(found)
+            }
+            _ => search_one(&*self.behind, leg).await,
+        }?;
+        self.undamaged(Operation::Search, found.hits.iter().map(|hit| &hit.key))?;
+        Ok(found)
+    }
+
+    /// Reads that brought these keys fail where one of them is damaged.
+    fn undamaged<'a>(
+        &self,
+        operation: Operation,
+        mut keys: impl Iterator<Item = &'a Key>,
+    ) -> Result<()> {
+        let state = self.session.kept.state();
+        let here =
+            |(name, key): &(CollectionName, Key), read| name == &self.spec().name && key == read;
+        if !keys.any(|read| state.damaged.iter().any(|damaged| here(damaged, read))) {
+            return Ok(());
+        }
+        let kind = match self.session.kept.fault {
+            Some(Fault::CallsDamageAFailure) => ErrorKind::Engine,
+            _ => ErrorKind::Corrupt("a record does not match its checksum"),
+        };
+        Err(StoreError::new(operation, kind).on(&self.spec().name))
+    }
 }
 
 /// What a write is about.
@@ -279,7 +324,7 @@ enum About<'a> {
 }
 
 #[async_trait]
-impl Layer for DurableCollection {
+impl CollectionLayer for DurableCollection {
     fn behind(&self) -> &Arc<dyn CollectionAdapter> {
         &self.behind
     }
@@ -298,24 +343,8 @@ impl Layer for DurableCollection {
         self.behind.delete(keys).await
     }
 
-    async fn search_leg(&self, leg: &Leg) -> Result<LegResult> {
-        self.session.open(Operation::Search)?;
-        let kept = &self.session.kept;
-        let again = kept.state().again;
-        let lexical = matches!(leg.ask, LegQuery::Lexical { .. });
-        match kept.fault {
-            Some(Fault::ForgetsWords) if again && lexical => {
-                Ok(LegResult::new(Vec::new(), Completeness::Complete))
-            }
-            Some(Fault::TurnsTies) if again => {
-                let mut found = search_one(&*self.behind, &leg.with_top_k(EVERYTHING)).await?;
-                found.hits.reverse();
-                found.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
-                found.hits.truncate(leg.top_k);
-                Ok(found)
-            }
-            _ => search_one(&*self.behind, leg).await,
-        }
+    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
+        in_one_state(legs, |leg| self.search_leg(leg)).await
     }
 
     async fn fetch(
@@ -325,7 +354,10 @@ impl Layer for DurableCollection {
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
         self.session.open(Operation::Fetch)?;
-        self.behind.fetch(keys, within, include).await
+        let fetched = self.behind.fetch(keys, within, include).await?;
+        let brought = fetched.iter().flatten().map(|record| &record.key);
+        self.undamaged(Operation::Fetch, brought)?;
+        Ok(fetched)
     }
 
     async fn replace(
@@ -372,7 +404,9 @@ impl Layer for DurableCollection {
         include: Include,
     ) -> Result<Page> {
         self.session.open(Operation::Scan)?;
-        self.behind.scan(filter, after, limit, include).await
+        let page = self.behind.scan(filter, after, limit, include).await?;
+        self.undamaged(Operation::Scan, page.records.iter().map(|r| &r.key))?;
+        Ok(page)
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {

@@ -287,6 +287,8 @@ faults! {
     /// A text matches what contains it.
     MatchesSubstrings => "eq/text" "eq/not-contained" "eq/empty-text" "in/substring"
         "in/part-of-a-plain-text" "all/part-of-a-member" "operators/random" "delete/exactly-what-matches";
+    /// What a write locks stays locked when it has returned.
+    KeepsLockOfTheReturned => "races/a-write-that-returned-holds-nobody";
     /// Writers take no turns, and a replace is made of several steps.
     UnorderedWriters => "races/replace-replace" "races/replace-narrow" "races/replace-remove"
         "races/handles-share-the-locks";
@@ -331,10 +333,17 @@ faults! {
         "durability/another-handle-sees-each-write";
     /// A store that one process may have open is opened by a second.
     LetsAnotherProcessIn => "races/another-process-is-refused";
-    /// A store that one process may have open stays locked when that is killed.
-    KeepsLockOfTheDead => "races/a-killed-process-locks-nobody-out";
+    /// A store that one process may have open stays locked when that is killed or drops it.
+    KeepsLockOfTheDead => "races/a-killed-process-locks-nobody-out"
+        "races/dropped-handles-lock-nobody-out";
+    /// A store that one process may have open stays locked when it is closed.
+    KeepsLockWhenClosed => "races/another-process-is-refused";
     /// A store that was closed cannot be opened while a handle of it is left.
     HoldsOnAfterClose => "durability/close-lets-go";
+    /// A record that is damaged is called a failure of the engine.
+    CallsDamageAFailure => "durability/damage-is-called-so";
+    /// A record that is damaged is answered as it is.
+    ServesDamaged => "durability/damage-is-called-so";
     /// Two of five of the nearest vectors are not found.
     MissesNeighbours => "search/recall-cosine" "search/recall-dot" "search/recall-euclidean"
         "search/recall-under-filters" "search/recall-after-changes";

@@ -6,7 +6,7 @@ mod collection;
 mod durable;
 mod fault;
 mod filter_semantics;
-mod layer;
+mod legs;
 mod lexical;
 mod lost_writes;
 mod old_records;
@@ -18,6 +18,6 @@ mod store;
 
 pub use durable::DurableStore;
 pub use fault::{Fault, KEPT_BY_THE_HANDLE};
-pub use layer::{in_one_state, search_one};
+pub use legs::{in_one_state, partition_only, search_one};
 pub use remote::{RemoteServer, RemoteStore};
 pub use store::FaultyStore;

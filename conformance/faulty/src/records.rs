@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use shelfward_core::adapter::CollectionAdapter;
 use shelfward_core::{
-    Include, MetadataKey, MetadataPatch, Precondition, Record, Result, Scalar, Selector,
-    StoredRecord, Value,
+    Include, MetadataKey, Precondition, Record, Result, Scalar, Selector, StoredRecord, Value,
 };
 
 /// Whether a record, looked for within the selector, is as the precondition says.
@@ -54,10 +53,10 @@ pub(super) fn but_the_last(records: &[Record]) -> &[Record] {
     records.split_last().map_or(records, |(_, before)| before)
 }
 
-/// A record to be written with other metadata.
-pub(super) fn patched(record: StoredRecord, patch: &MetadataPatch) -> Record {
-    let vector = record.vector.unwrap_or_else(|| Arc::from([]));
-    let mut patched = Record::new(record.key, vector).with_metadata(patch.apply(&record.metadata));
-    patched.text = record.text;
-    patched
+/// A record as it was written.
+pub(super) fn written(stored: StoredRecord) -> Record {
+    let vector = stored.vector.unwrap_or_else(|| Arc::from([]));
+    let mut record = Record::new(stored.key, vector).with_metadata(stored.metadata);
+    record.text = stored.text;
+    record
 }

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
-use shelfward_core::adapter::CollectionAdapter;
-use shelfward_core::filter::key;
+use shelfward_conformance::layer::CollectionLayer as _;
 use shelfward_core::{
     Completeness, Filter, Hit, Include, Leg, LegQuery, LegResult, Match, Operation, Result,
     StoreError, query_words,
@@ -13,7 +12,7 @@ use shelfward_core::{
 use super::Fault;
 use super::collection::{A_MOMENT, EVERYTHING, FaultyCollection};
 use super::filter_semantics::{matches, misunderstands};
-use super::layer::{in_one_state, search_one};
+use super::legs::{in_one_state, partition_only, search_one};
 use super::lexical::{LexicalLeg, of_words};
 
 impl FaultyCollection {
@@ -105,7 +104,7 @@ impl FaultyCollection {
     pub(super) async fn both_legs(&self, dense: &Leg, lexical: &Leg) -> Result<Vec<LegResult>> {
         let mut legs = [dense.clone(), lexical.clone()];
         if self.fault == Fault::FiltersOneOfBoth {
-            legs[1] = lexical.with_filter(self.partition_only(&lexical.filter));
+            legs[1] = lexical.with_filter(partition_only(self.spec(), &lexical.filter));
         }
         let mut results = match self.fault {
             Fault::LegsOfTwoStates | Fault::UnstableTies => {
@@ -136,18 +135,9 @@ impl FaultyCollection {
         Ok(count.exact().is_some_and(|count| count > 500))
     }
 
-    /// The filter with nothing of it but the partition, without which no lexical leg runs.
-    fn partition_only(&self, filter: &Filter) -> Filter {
-        let pinned = self.spec().partition_key().and_then(|partition| {
-            let value = filter.pinned(partition.as_str())?.into_iter().next()?;
-            key(partition.as_str()).eq(value).build().ok()
-        });
-        pinned.unwrap_or_else(Filter::everything)
-    }
-
     /// Everything that the leg could find, unfiltered.
     async fn unfiltered(&self, leg: &Leg, top_k: usize) -> Result<LegResult> {
-        let partition = self.partition_only(&leg.filter);
+        let partition = partition_only(self.spec(), &leg.filter);
         let wider = leg.with_filter(partition).with_top_k(top_k);
         search_one(&*self.inner, &wider).await
     }
@@ -174,7 +164,7 @@ impl FaultyCollection {
         let LegQuery::Lexical { words, .. } = &leg.ask else {
             return Ok(());
         };
-        for old in self.old_records.of(&self.spec().name) {
+        for old in self.shared.old_records.of(&self.spec().name) {
             let text = old.text.as_deref().unwrap_or_default();
             let held = query_words(text, self.spec().word_rule, false).unwrap_or_default();
             let by_word = held.iter().any(|h| words.iter().any(|w| w.text == h.text));
@@ -213,7 +203,7 @@ impl FaultyCollection {
             fault: self.fault,
             spec: self.spec(),
             all: &all?.records,
-            gone: &self.old_records.of(&self.spec().name),
+            gone: &self.shared.old_records.of(&self.spec().name),
         };
         let hits = leg_of_words
             .search(words, *matching, &leg.filter)

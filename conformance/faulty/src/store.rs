@@ -1,6 +1,7 @@
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 
+use shelfward_conformance::layer::LayeredCollection;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
 use shelfward_core::capabilities::{Dense, Full, Replace};
 use shelfward_core::{
@@ -9,16 +10,14 @@ use shelfward_core::{
 };
 
 use super::Fault;
-use super::collection::FaultyCollection;
-use super::old_records::OldRecords;
+use super::collection::{FaultyCollection, Shared};
 
 /// A store with one fault, before one that is whole.
 pub struct FaultyStore {
     inner: Arc<dyn StoreAdapter>,
     fault: Fault,
     transactions: bool,
-    old_records: OldRecords,
-    writers: Arc<AtomicUsize>,
+    shared: Shared,
 }
 
 impl FaultyStore {
@@ -28,8 +27,7 @@ impl FaultyStore {
             inner,
             fault,
             transactions: true,
-            old_records: OldRecords::default(),
-            writers: Arc::default(),
+            shared: Shared::default(),
         }
     }
 
@@ -74,28 +72,22 @@ impl StoreAdapter for FaultyStore {
 
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         if self.fault == Fault::OpenCreates && self.inner.open(name).await?.is_none() {
-            self.inner
-                .create(&CollectionSpec::new(
-                    name.clone(),
-                    4,
-                    Metric::Cosine,
-                    "suite",
-                ))
-                .await?;
+            let spec = CollectionSpec::new(name.clone(), 4, Metric::Cosine, "suite");
+            self.inner.create(&spec).await?;
         }
         let Some(inner) = self.inner.open(name).await? else {
             return Ok(None);
         };
         let can = self.restrict(inner.capabilities().clone());
-        let store = self.inner.clone();
-        Ok(Some(Arc::new(FaultyCollection::new(
+        Ok(Some(Arc::new(LayeredCollection(FaultyCollection {
             inner,
-            store,
-            self.fault,
+            store: self.inner.clone(),
+            fault: self.fault,
             can,
-            self.old_records.clone(),
-            self.writers.clone(),
-        ))))
+            shared: self.shared.clone(),
+            searches: AtomicUsize::new(0),
+            answers: Mutex::default(),
+        }))))
     }
 
     async fn list(&self) -> Result<Vec<CollectionName>> {
@@ -107,7 +99,7 @@ impl StoreAdapter for FaultyStore {
     }
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
-        self.old_records.forget(name);
+        self.shared.old_records.forget(name);
         let dropped = self.inner.drop_collection(name).await?;
         Ok(dropped || self.fault == Fault::DropAnswersYes)
     }

@@ -1,13 +1,12 @@
 //! Making, opening, listing and dropping collections.
 
 use shelfward_core::{
-    CollectionSpec, ErrorKind, Field, FieldKind, Filter, Include, Leg, MetadataKey, Metric,
-    StoreError,
+    Collection, CollectionSpec, ErrorKind, Field, FieldKind, Filter, Include, Metric, StoreError,
 };
 
 use crate::case::Case;
-use crate::check::{holds, ids, rows, same_ids};
-use crate::context::{Context, key, record, refused};
+use crate::check::{found, holds, left, rows, same_ids};
+use crate::context::{Context, key, name, record, refused};
 use crate::fixture::records;
 use crate::verdict::{Checked, Finding};
 
@@ -53,31 +52,29 @@ async fn create_and_list(context: Context) -> Checked {
     })
 }
 
+/// A collection of one record.
+async fn of_one(context: &Context, spec: &CollectionSpec) -> Checked<Collection> {
+    let collection = context.make(spec).await?;
+    collection.upsert(&[record("kept", 0, "{}")?]).await?;
+    Ok(collection)
+}
+
 async fn create_twice(context: Context) -> Checked {
     let spec = context.spec()?;
-    context
-        .make(&spec)
-        .await?
-        .upsert(&[record("kept", 0, "{}")?])
-        .await?;
+    of_one(&context, &spec).await?;
     let again = context.make(&spec).await?;
     rows("rows after creating again", &again, 1).await
 }
 
 async fn differing(context: Context, change: fn(&mut CollectionSpec)) -> Checked {
     let spec = context.spec()?;
-    context
-        .make(&spec)
-        .await?
-        .upsert(&[record("kept", 0, "{}")?])
-        .await?;
+    of_one(&context, &spec).await?;
     let mut other = spec.clone();
     change(&mut other);
-    refused(
-        context.store().await?.ensure(&other).await,
-        "an existing collection as another",
-    )?;
-    let still = context.store().await?.open(&spec.name).await?;
+    let store = context.store().await?;
+    let answer = store.ensure(&other).await;
+    refused(answer, "an existing collection as another")?;
+    let still = store.open(&spec.name).await?;
     holds(*still.spec() == spec, || {
         "the refused spec was taken".into()
     })?;
@@ -92,53 +89,33 @@ async fn zero_width(context: Context) -> Checked {
 
 async fn adds_fields(context: Context) -> Checked {
     let spec = context.spec()?;
-    context
-        .make(&spec)
-        .await?
-        .upsert(&records(&[
-            ("a", r#"{"year":2020}"#),
-            ("b", r#"{"year":2021}"#),
-        ])?)
-        .await?;
-    let more = spec.with_fields([Field::new(MetadataKey::new("year")?, FieldKind::Integer)]);
+    let years = [("a", r#"{"year":2020}"#), ("b", r#"{"year":2021}"#)];
+    let collection = context.make(&spec).await?;
+    collection.upsert(&records(&years)?).await?;
+    let more = spec.with_fields([Field::new(name("year")?, FieldKind::Integer)]);
     let collection = context.make(&more).await?;
-    let leg = Leg::dense(
-        [1.0, 0.0, 0.0, 0.0],
-        Filter::from_json(r#"{"year":2021}"#)?,
-        10,
-    );
-    same_ids(
-        "a field declared later",
-        &ids(&collection.search(&leg).await?),
-        &["b"],
-    )
+    let found = found(&collection, Filter::from_json(r#"{"year":2021}"#)?).await?;
+    same_ids("a field declared later", &found, &["b"])
 }
 
 async fn open_missing(context: Context) -> Checked {
-    let name = context.name()?;
-    match context.store().await?.open(&name).await {
+    let (name, store) = (context.name()?, context.store().await?);
+    match store.open(&name).await {
         Err(error) if matches!(error.kind(), ErrorKind::NoCollection) => {}
         Err(error) => return Err(error.into()),
         Ok(_) => {
-            return Err(Finding::errors(
-                "a collection that was never made was opened",
-            ));
+            let message = "a collection that was never made was opened";
+            return Err(Finding::errors(message));
         }
     }
-    holds(
-        !context.store().await?.list().await?.contains(&name),
-        || "opening made a collection".into(),
-    )
+    let made = store.list().await?.contains(&name);
+    holds(!made, || "opening made a collection".into())
 }
 
 async fn drop_one(context: Context) -> Checked {
     let spec = context.spec()?;
     let store = context.store().await?;
-    store
-        .ensure(&spec)
-        .await?
-        .upsert(&[record("a", 0, "{}")?])
-        .await?;
+    of_one(&context, &spec).await?;
     holds(store.drop_collection(&spec.name).await?, || {
         "a drop answered that there was nothing".into()
     })?;
@@ -162,42 +139,29 @@ async fn stale_handle(context: Context) -> Checked {
     let store = context.store().await?;
     let old = store.ensure(&spec).await?;
     store.drop_collection(&spec.name).await?;
-    stale(
-        old.upsert(&[record("late", 0, "{}")?]).await,
-        "a write to a dropped collection",
-    )?;
+    let late = [record("late", 0, "{}")?];
+    stale(old.upsert(&late).await, "a write to a dropped collection")?;
     let new = store.ensure(&spec).await?;
-    stale(
-        old.upsert(&[record("late", 0, "{}")?]).await,
-        "a write to a collection made anew",
-    )?;
-    stale(
-        old.fetch(&[key("late")?], &Filter::everything(), Include::METADATA)
-            .await,
-        "a read of a collection made anew",
-    )?;
+    stale(old.upsert(&late).await, "a write to a collection made anew")?;
+    let (keys, everything) = ([key("late")?], Filter::everything());
+    let fetched = old.fetch(&keys, &everything, Include::METADATA).await;
+    stale(fetched, "a read of a collection made anew")?;
     rows("rows of the new collection", &new, 0).await
 }
 
 fn stale<T>(answer: Result<T, StoreError>, what: &str) -> Checked {
     match answer {
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::StaleHandle | ErrorKind::NoCollection
-            ) =>
-        {
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
         Ok(_) => Err(Finding::errors(format!("{what} went through"))),
+        Err(error) => match error.kind() {
+            ErrorKind::StaleHandle | ErrorKind::NoCollection => Ok(()),
+            _ => Err(error.into()),
+        },
     }
 }
 
 async fn apart(context: Context) -> Checked {
     let here = context.holding(&[record("here", 0, "{}")?]).await?;
     let there = context.holding(&[record("there", 1, "{}")?]).await?;
-    let leg = Leg::dense([1.0, 0.0, 0.0, 0.0], Filter::everything(), 10);
-    same_ids("one collection", &ids(&here.search(&leg).await?), &["here"])?;
-    same_ids("the other", &ids(&there.search(&leg).await?), &["there"])
+    left("one collection", &here, &["here"]).await?;
+    left("the other", &there, &["there"]).await
 }

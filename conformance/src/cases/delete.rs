@@ -1,12 +1,12 @@
 //! Deleting, by key and by filter.
 
 use shelfward_core::filter::{any_of, key as field, not};
-use shelfward_core::{Collection, Filter, Key, Leg};
+use shelfward_core::{Collection, Count, Filter, FilterError, Selector, StoreError};
 
 use crate::case::Case;
-use crate::check::{counts_deleted, holds, ids, same_ids};
+use crate::check::{NONE, counts_deleted, holds, left};
 use crate::context::{Context, key, record, refused};
-use crate::fixture::{DECLARED, fields, records};
+use crate::fixture::{self, DECLARED, records};
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -27,149 +27,98 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-async fn fixture(context: &Context) -> Checked<Collection> {
-    let collection = context
-        .make(&context.spec()?.with_fields(fields()?))
-        .await?;
-    collection.upsert(&records(&DECLARED)?).await?;
-    Ok(collection)
+/// The documents but for these are left.
+async fn all_but(collection: &Collection, gone: &[&str]) -> Checked {
+    let mut ids = DECLARED.map(|(id, _)| id).to_vec();
+    ids.retain(|id| !gone.contains(id));
+    left("what is left", collection, &ids).await
 }
 
-async fn left(collection: &Collection, expected: &[&str]) -> Checked {
-    let found = collection
-        .search(&Leg::dense([1.0; 4], Filter::everything(), 100))
-        .await?;
-    same_ids("what is left", &ids(&found), expected)
+fn deleted(collection: &Collection, got: Result<Count, StoreError>, expected: u64) -> Checked {
+    counts_deleted("deleted", collection.capabilities(), got?, expected)
+}
+
+/// Deletes by keys so many.
+async fn deletes(collection: &Collection, ids: &[&str], expected: u64) -> Checked {
+    let keys: Checked<Vec<_>> = ids.iter().map(|id| key(id)).collect();
+    deleted(collection, collection.delete(&keys?).await, expected)
+}
+
+/// Deletes by a filter so many.
+async fn deletes_matching(
+    collection: &Collection,
+    filter: Result<Filter, FilterError>,
+    expected: u64,
+) -> Checked {
+    let selector = filter?.narrow()?;
+    deleted(
+        collection,
+        collection.delete_matching(&selector).await,
+        expected,
+    )
 }
 
 async fn by_key(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let keys: Vec<Key> = ["a", "c", "e"]
-        .iter()
-        .map(|id| key(id))
-        .collect::<Checked<_>>()?;
-    counts_deleted(
-        "deleted",
-        collection.capabilities(),
-        collection.delete(&keys).await?,
-        3,
-    )?;
-    left(&collection, &["b", "d", "f", "g", "h", "i", "j"]).await
+    let collection = fixture::own(&context).await?;
+    deletes(&collection, &["a", "c", "e"], 3).await?;
+    all_but(&collection, &["a", "c", "e"]).await
 }
 
 async fn missing_key(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    counts_deleted(
-        "one of two",
-        collection.capabilities(),
-        collection.delete(&[key("a")?, key("nobody")?]).await?,
-        1,
-    )?;
-    counts_deleted(
-        "none",
-        collection.capabilities(),
-        collection.delete(&[key("nobody")?]).await?,
-        0,
-    )
+    let collection = fixture::own(&context).await?;
+    deletes(&collection, &["a", "nobody"], 1).await?;
+    deletes(&collection, &["nobody"], 0).await
 }
 
 async fn no_keys(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
+    let collection = fixture::own(&context).await?;
     refused(collection.delete(&[]).await, "a delete of no keys")?;
-    left(
-        &collection,
-        &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"],
-    )
-    .await
+    all_but(&collection, NONE).await
 }
 
 async fn same_key_twice(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    counts_deleted(
-        "one key twice",
-        collection.capabilities(),
-        collection.delete(&[key("a")?, key("a")?]).await?,
-        1,
-    )
+    deletes(&fixture::own(&context).await?, &["a", "a"], 1).await
+}
+
+/// What is left is looked at before the number, which may be all that is wrong.
+async fn leaves(context: &Context, selector: Selector, gone: &[&str]) -> Checked {
+    let collection = fixture::own(context).await?;
+    let answer = collection.delete_matching(&selector).await;
+    all_but(&collection, gone).await?;
+    deleted(&collection, answer, crate::check::number(gone.len()))
 }
 
 async fn by_filter(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("n").eq(5).build()?.narrow()?;
-    let deleted = collection.delete_matching(&selector).await?;
-    left(&collection, &["b", "c", "d", "e", "f", "g", "i", "j"]).await?;
-    counts_deleted("deleted", collection.capabilities(), deleted, 2)
+    let five = field("n").eq(5).build()?.narrow()?;
+    leaves(&context, five, &["a", "h"]).await
 }
 
 async fn by_member(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("l").is_in(["c", "b'c"]).build()?.narrow()?;
-    let deleted = collection.delete_matching(&selector).await?;
-    left(&collection, &["a", "d", "e", "f", "g", "h", "j"]).await?;
-    counts_deleted("deleted", collection.capabilities(), deleted, 3)
+    let members = field("l").is_in(["c", "b'c"]).build()?.narrow()?;
+    leaves(&context, members, &["b", "c", "i"]).await
 }
 
 async fn nothing_matches(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("t").eq("nobody").build()?.narrow()?;
-    counts_deleted(
-        "deleted",
-        collection.capabilities(),
-        collection.delete_matching(&selector).await?,
-        0,
-    )?;
-    left(
-        &collection,
-        &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"],
-    )
-    .await
+    let collection = fixture::own(&context).await?;
+    deletes_matching(&collection, field("t").eq("nobody").build(), 0).await?;
+    all_but(&collection, NONE).await
 }
 
 /// Each condition of the selector alone names more, so that one that is dropped deletes too much.
 async fn exactly(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let both = field("l").all(["a", "zz"]).build()?.narrow()?;
-    counts_deleted(
-        "two members of which one is nowhere",
-        collection.capabilities(),
-        collection.delete_matching(&both).await?,
-        0,
-    )?;
-    let selector = field("l")
-        .all(["b"])
-        .and(field("t").eq("red"))
-        .and(field("x").gt(0))
-        .build()?
-        .narrow()?;
-    counts_deleted(
-        "deleted",
-        collection.capabilities(),
-        collection.delete_matching(&selector).await?,
-        1,
-    )?;
-    left(&collection, &["b", "c", "d", "e", "f", "g", "h", "i", "j"]).await?;
-    let whole = field("t").eq("red hot").build()?.narrow()?;
-    let begins = field("t").eq("red").build()?.narrow()?;
-    let of_another_case = field("t").eq("RED").build()?.narrow()?;
-    counts_deleted(
-        "a text that another begins with",
-        collection.capabilities(),
-        collection.delete_matching(&begins).await?,
-        0,
-    )?;
-    counts_deleted(
-        "a text in another case",
-        collection.capabilities(),
-        collection.delete_matching(&of_another_case).await?,
-        0,
-    )?;
-    counts_deleted(
-        "the whole text",
-        collection.capabilities(),
-        collection.delete_matching(&whole).await?,
-        1,
-    )?;
-    left(&collection, &["b", "d", "e", "f", "g", "h", "i", "j"]).await
+    let collection = fixture::own(&context).await?;
+    // Two members of which one is nowhere.
+    let both = field("l").all(["a", "zz"]);
+    deletes_matching(&collection, both.build(), 0).await?;
+    let three = field("l").all(["b"]).and(field("t").eq("red"));
+    let three = three.and(field("x").gt(0));
+    deletes_matching(&collection, three.build(), 1).await?;
+    all_but(&collection, &["a"]).await?;
+    // A text that another begins with, one in another case, and the whole.
+    for (text, expected) in [("red", 0), ("RED", 0), ("red hot", 1)] {
+        deletes_matching(&collection, field("t").eq(text).build(), expected).await?;
+    }
+    all_but(&collection, &["a", "c"]).await
 }
 
 async fn tautologies(_: Context) -> Checked {
@@ -194,63 +143,45 @@ async fn tautologies(_: Context) -> Checked {
 }
 
 async fn all(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    counts_deleted(
-        "deleted",
-        collection.capabilities(),
-        collection.delete_all().await?,
-        10,
-    )?;
-    left(&collection, &[]).await?;
+    let collection = fixture::own(&context).await?;
+    deleted(&collection, collection.delete_all().await, 10)?;
+    left("what is left", &collection, NONE).await?;
     collection.upsert(&[record("new", 0, "{}")?]).await?;
-    left(&collection, &["new"]).await
+    left("what was written", &collection, &["new"]).await
 }
 
 async fn write_again(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("t").eq("red").build()?.narrow()?;
-    collection.delete_matching(&selector).await?;
-    left(&collection, &["b", "c", "d", "e", "f", "g", "h", "i", "j"]).await?;
+    let collection = fixture::own(&context).await?;
+    let red = field("t").eq("red").build()?.narrow()?;
+    collection.delete_matching(&red).await?;
+    all_but(&collection, &["a"]).await?;
     collection.upsert(&records(&DECLARED[..1])?).await?;
-    left(
-        &collection,
-        &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"],
-    )
-    .await
+    all_but(&collection, NONE).await
 }
 
 async fn replace(context: Context) -> Checked {
-    let collection = context
-        .make(&context.spec()?.with_fields(fields()?))
-        .await?;
     let part = |id, n, unit: &str| record(id, n, &format!(r#"{{"t":"{unit}"}}"#));
-    collection
-        .upsert(&[
-            part("a", 0, "one")?,
-            part("b", 1, "one")?,
-            part("c", 2, "one")?,
-            part("d", 3, "two")?,
-        ])
-        .await?;
-    let selector = field("t").eq("one").build()?.narrow()?;
-    let replaced = collection
-        .replace(&selector, &[part("a", 4, "one")?, part("e", 5, "one")?])
-        .await?;
-    left(&collection, &["a", "d", "e"]).await?;
-    counts_deleted("removed", collection.capabilities(), replaced.removed, 3)?;
+    let before = [
+        part("a", 0, "one")?,
+        part("b", 1, "one")?,
+        part("c", 2, "one")?,
+        part("d", 3, "two")?,
+    ];
+    let collection = fixture::holding(&context, &before).await?;
+    let one = field("t").eq("one").build()?.narrow()?;
+    let new = [part("a", 4, "one")?, part("e", 5, "one")?];
+    let replaced = collection.replace(&one, &new).await?;
+    left("what is left", &collection, &["a", "d", "e"]).await?;
+    deleted(&collection, Ok(replaced.removed), 3)?;
     holds(replaced.written == 2, || {
         format!("2 were written, {} answered", replaced.written)
     })
 }
 
 async fn replace_with_nothing(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("t").eq("red").build()?.narrow()?;
-    counts_deleted(
-        "removed",
-        collection.capabilities(),
-        collection.replace(&selector, &[]).await?.removed,
-        1,
-    )?;
-    left(&collection, &["b", "c", "d", "e", "f", "g", "h", "i", "j"]).await
+    let collection = fixture::own(&context).await?;
+    let red = field("t").eq("red").build()?.narrow()?;
+    let replaced = collection.replace(&red, &[]).await?;
+    deleted(&collection, Ok(replaced.removed), 1)?;
+    all_but(&collection, &["a"]).await
 }

@@ -7,14 +7,14 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
-use shelfward_core::library::{ScopeChange, SearchRequest};
-use shelfward_core::{LibraryIndex, Scope, SourceId, TenantId};
+use shelfward_core::LibraryIndex;
+use shelfward_core::library::SearchRequest;
 
-use super::races::updates;
+use crate::check::updates;
 use crate::context::Context;
-use crate::library::{file, open, source};
+use crate::library::{self, ask, file, narrow, remove, source};
 use crate::oracle::Random;
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::verdict::{Checked, Finding};
 
 /// How many sources are written to side by side.
 const LANES: u64 = 4;
@@ -29,15 +29,12 @@ const MOMENTS: u32 = 16;
 const A_WHILE: Duration = Duration::from_millis(60);
 
 pub(super) async fn dropped(context: Context) -> Checked {
-    let index = open(&context, &context.store().await?).await?;
-    let lanes = (0..LANES).map(|n| {
+    let index = library::new(&context).await?;
+    let lanes = (0..LANES).map(async |n| {
         let (index, tenant) = (index.clone(), format!("org{n}"));
         let random = Random::new(context.seed() + n);
-        async move {
-            Lane { index, tenant }
-                .dropped_again_and_again(random, n)
-                .await
-        }
+        let lane = Lane { index, tenant };
+        lane.dropped_again_and_again(random, n).await
     });
     try_join_all(lanes).await.map(drop)
 }
@@ -99,7 +96,7 @@ impl Lane {
                     "a write that was dropped ({moment:?}) landed later: {at_once:?} were to be \
                      read when it was dropped, and then {later:?}"
                 );
-                return Err(Finding::new(Verdict::Widens, message));
+                return Err(Finding::widens(message));
             }
         }
         let follows = if updates(can) && n.is_multiple_of(2) {
@@ -112,53 +109,40 @@ impl Lane {
         for after in [Duration::ZERO, A_WHILE] {
             tokio::time::sleep(after).await;
             let [all, few] = self.seen().await?;
-            let wider = if follows == "removal" {
-                all.len() + few.len()
-            } else {
-                all.len()
+            let wider = match follows {
+                "removal" => all.len() + few.len(),
+                _ => all.len(),
             };
             if wider > 0 {
                 let message = format!(
                     "{wider} passages came after a {follows} had returned, of a write that was \
                      dropped before ({moment:?})"
                 );
-                return Err(Finding::new(Verdict::Widens, message));
+                return Err(Finding::widens(message));
             }
         }
         Ok(done)
     }
 
     async fn write(&self, text: &str) -> Checked {
-        let texts = [text; 3];
-        file(
-            &self.index,
-            &self.tenant,
-            source("s", ["all", "few"], &texts)?,
-        )
-        .await
+        let source = source("s", ["all", "few"], &[text; 3])?;
+        file(&self.index, &self.tenant, source).await
     }
 
     async fn narrow(&self, group: &str) -> Checked {
-        let change = ScopeChange::new().groups([group])?;
-        let org = self.index.tenant(TenantId::new(&self.tenant)?);
-        org.set_source_scope(&SourceId::new("s")?, &change)
-            .await?
-            .count();
-        Ok(())
+        let narrowed = narrow(&self.index, &self.tenant, "s", group);
+        narrowed.await.map(drop)
     }
 
     async fn remove(&self) -> Checked {
-        let org = self.index.tenant(TenantId::new(&self.tenant)?);
-        org.remove_source(&SourceId::new("s")?).await?.count();
-        Ok(())
+        remove(&self.index, &self.tenant, "s").await.map(drop)
     }
 
     async fn seen(&self) -> Checked<Seen> {
         let mut seen = Seen::default();
         for (group, seen) in ["all", "few"].into_iter().zip(&mut seen) {
-            let scope = Scope::of(&self.tenant, [group])?;
             let request = SearchRequest::new("new").top_k(10);
-            let answer = self.index.search(&scope, &request).await?;
+            let answer = ask(&self.index, &self.tenant, [group], request).await?;
             let texts = answer.passages.iter().map(|p| p.text.to_string());
             seen.extend(texts);
         }
@@ -183,10 +167,9 @@ async fn until(moment: Moment, write: impl Future<Output = Checked>) -> Checked<
                     end.elapsed() >= most
                 }
             };
-            if over {
-                Poll::Ready(None)
-            } else {
-                Poll::Pending
+            match over {
+                true => Poll::Ready(None),
+                false => Poll::Pending,
             }
         }
     });

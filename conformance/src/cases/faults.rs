@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use shelfward_core::{Filter, Include, Leg, MetadataKey, MetadataPatch, Operation, StoreError};
+use shelfward_core::filter::key as field;
+use shelfward_core::{Filter, Include, Leg, MetadataPatch, Operation, StoreError};
 
 use crate::case::Case;
-use crate::check::{holds, ids, rows, same_ids};
-use crate::context::{Context, record};
+use crate::check::{atomic, holds, left, rows};
+use crate::context::{Context, name, record};
 use crate::fixture;
 use crate::verdict::{Checked, Finding};
 
@@ -27,13 +28,10 @@ async fn closed(context: Context) -> Checked {
     let collection = store.ensure(&spec).await?;
     collection.upsert(&[record("a", 0, "{}")?]).await?;
     store.close().await?;
-    holds(store.list().await.is_err(), || {
-        "a closed handle lists".into()
-    })?;
-    holds(
-        collection.upsert(&[record("b", 1, "{}")?]).await.is_err(),
-        || "a closed handle writes".into(),
-    )?;
+    let listed = store.list().await;
+    holds(listed.is_err(), || "a closed handle lists".into())?;
+    let written = collection.upsert(&[record("b", 1, "{}")?]).await;
+    holds(written.is_err(), || "a closed handle writes".into())?;
     let again = context.again(&spec.name).await;
     let can = context.adapter().await?.capabilities(&spec);
     match again {
@@ -60,85 +58,52 @@ async fn given_up(context: Context) -> Checked {
 
 /// Whatever is declared is served by the bare adapter; whatever is not is refused by it.
 async fn claims(context: Context) -> Checked {
-    let spec = context.spec()?.with_fields(fixture::fields()?);
-    context
-        .make(&spec)
-        .await?
-        .upsert(&[record("a", 0, r#"{"t":"x"}"#)?])
-        .await?;
-    let adapter = context.adapter().await?;
-    let bare = adapter
-        .open(&spec.name)
-        .await?
-        .ok_or_else(|| Finding::errors("no collection"))?;
-    let can = bare.capabilities().clone();
-    let selector = || -> Checked<_> {
-        Ok(shelfward_core::filter::key("t")
-            .eq("nobody")
-            .build()?
-            .narrow()?)
-    };
-    let patch = MetadataPatch::new().set(MetadataKey::new("n")?, 1);
-    claim(
-        "scan",
-        can.scan,
-        bare.scan(&Filter::everything(), None, 5, Include::METADATA)
-            .await,
-    )?;
-    claim(
-        "count",
-        can.count.is_some(),
-        bare.count(&Filter::everything()).await,
-    )?;
-    claim(
-        "update_metadata",
-        can.update_metadata.is_some(),
-        bare.update_metadata(&selector()?, &patch).await,
-    )?;
-    claim(
-        "delete_matching",
-        can.delete_matching.is_some(),
-        bare.delete_matching(&selector()?).await,
-    )?;
-    let atomic = can.replace == shelfward_core::capabilities::Replace::Atomic;
-    if atomic {
-        claim("replace", true, bare.replace(&selector()?, &[], None).await)?;
+    let record = record("a", 0, r#"{"t":"x"}"#)?;
+    let spec = fixture::holding(&context, &[record]).await?.spec().clone();
+    let bare = context.bare(&spec.name).await?;
+    let can = bare.capabilities();
+    let everything = Filter::everything();
+    let selector = field("t").eq("nobody").build()?.narrow()?;
+    let patch = MetadataPatch::new().set(name("n")?, 1);
+    let page = bare.scan(&everything, None, 5, Include::METADATA).await;
+    claim("scan", can.scan, page)?;
+    let count = bare.count(&everything).await;
+    claim("count", can.count.is_some(), count)?;
+    let updated = bare.update_metadata(&selector, &patch).await;
+    claim("update_metadata", can.update_metadata.is_some(), updated)?;
+    let deleted = bare.delete_matching(&selector).await;
+    claim("delete_matching", can.delete_matching.is_some(), deleted)?;
+    if atomic(can) {
+        claim("replace", true, bare.replace(&selector, &[], None).await)?;
     }
-    holds(can == adapter.capabilities(&spec), || {
+    let promised = context.adapter().await?.capabilities(&spec);
+    holds(*can == promised, || {
         "the store promises other capabilities than the collection has".into()
     })
 }
 
 fn claim<T>(what: &str, declared: bool, answer: Result<T, StoreError>) -> Checked {
-    match (declared, answer) {
-        (true, Ok(_)) => Ok(()),
-        (true, Err(error)) => Err(Finding::errors(format!(
-            "{what} is declared and fails: {error}"
-        ))),
-        (false, Err(error)) if error.is_refusal() => Ok(()),
-        (false, Err(error)) => Err(error.into()),
-        (false, Ok(_)) => Err(Finding::errors(format!(
-            "{what} is not declared and answers"
-        ))),
-    }
+    let message = match (declared, answer) {
+        (true, Ok(_)) => return Ok(()),
+        (true, Err(error)) => format!("{what} is declared and fails: {error}"),
+        (false, Err(error)) if error.is_refusal() => return Ok(()),
+        (false, Err(error)) => return Err(error.into()),
+        (false, Ok(_)) => format!("{what} is not declared and answers"),
+    };
+    Err(Finding::errors(message))
 }
 
 async fn another_handle(context: Context) -> Checked {
     let collection = context.holding(&[record("a", 0, "{}")?]).await?;
     let other = context.again(&collection.spec().name).await?;
     collection.upsert(&[record("b", 1, "{}")?]).await?;
-    let found = other
-        .search(&Leg::dense([1.0; 4], Filter::everything(), 10))
-        .await?;
-    same_ids("through another handle", &ids(&found), &["a", "b"])
+    left("through another handle", &other, &["a", "b"]).await
 }
 
 async fn errors(context: Context) -> Checked {
     let collection = fixture::declared(&context).await?;
-    let Err(error) = collection
-        .search(&Leg::dense([1.0; 3], Filter::everything(), 10))
-        .await
-    else {
+    let leg = Leg::dense([1.0; 3], Filter::everything(), 10);
+    let Err(error) = collection.search(&leg).await else {
         return Err(Finding::errors("a vector of another width is taken"));
     };
     let shown = error.to_string();

@@ -2,12 +2,13 @@
 
 use shelfward_core::filter::key as field;
 use shelfward_core::{
-    CollectionName, Filter, Include, Leg, Match, Metadata, MetadataKey, Record, query_words,
+    CollectionName, Cursor, Filter, Include, Leg, LegResult, Match, Metadata, MetadataKey, Record,
+    query_words,
 };
 
 use crate::case::Case;
-use crate::check::{counts_deleted, finds, holds, ids, rows, same_ids};
-use crate::context::{Context, key};
+use crate::check::{counts_deleted, finds, holds, ids, left, number, rows, same_ids, stored};
+use crate::context::{Context, bare_records, key};
 use crate::fixture;
 use crate::verdict::Checked;
 
@@ -28,8 +29,12 @@ const PAYLOADS: [&str; 12] = [
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new("injection/value", value),
-        Case::new("injection/list-value", list_value),
+        Case::new("injection/value", |context| {
+            each_finds_itself(context, false)
+        }),
+        Case::new("injection/list-value", |context| {
+            each_finds_itself(context, true)
+        }),
         Case::new("injection/id", id),
         Case::new("injection/key-is-kept", key_is_kept),
         Case::new("injection/key", metadata_key).only_where(
@@ -44,73 +49,40 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 fn payload_records(list: bool) -> Checked<Vec<Record>> {
-    PAYLOADS
-        .iter()
-        .enumerate()
-        .map(|(n, payload)| {
-            let metadata = Metadata::new().with("n", i64::try_from(n).unwrap_or(0))?;
-            let metadata = if list {
-                metadata.with("l", vec![*payload])?
-            } else {
-                metadata.with("t", *payload)?
-            };
-            Ok(Record::new(key(&format!("r{n}"))?, [1.0; 4])
-                .with_text(*payload)
-                .with_metadata(metadata))
-        })
-        .collect()
+    let record = |(n, payload): (i64, &&str)| {
+        let metadata = Metadata::new().with("n", n)?;
+        let metadata = match list {
+            true => metadata.with("l", vec![*payload])?,
+            false => metadata.with("t", *payload)?,
+        };
+        let record = Record::new(key(&format!("r{n}"))?, [1.0; 4]).with_text(*payload);
+        Ok(record.with_metadata(metadata))
+    };
+    (0..).zip(&PAYLOADS).map(record).collect()
 }
 
 async fn each_finds_itself(context: Context, list: bool) -> Checked {
-    let collection = context
-        .make(&context.spec()?.with_fields(fixture::fields()?))
-        .await?;
     let records = payload_records(list)?;
-    collection.upsert(&records).await?;
+    let collection = fixture::holding(&context, &records).await?;
     let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
     for (n, payload) in PAYLOADS.iter().enumerate() {
-        let filter = if list {
-            field("l").is_in([*payload])
-        } else {
-            field("t").eq(*payload)
+        let filter = match list {
+            true => field("l").is_in([*payload]),
+            false => field("t").eq(*payload),
         };
         finds(&collection, &keys, filter.build()?, &[format!("r{n}")]).await?;
     }
-    let total = u64::try_from(PAYLOADS.len()).unwrap_or(0);
-    rows("afterwards", &collection, total).await
-}
-
-async fn value(context: Context) -> Checked {
-    each_finds_itself(context, false).await
-}
-
-async fn list_value(context: Context) -> Checked {
-    each_finds_itself(context, true).await
+    rows("afterwards", &collection, number(PAYLOADS.len())).await
 }
 
 async fn id(context: Context) -> Checked {
-    let records = PAYLOADS
-        .iter()
-        .map(|id| Ok(Record::new(key(id)?, [1.0; 4])))
-        .collect::<Checked<Vec<_>>>()?;
+    let records = bare_records(&PAYLOADS)?;
     let collection = context.holding(&records).await?;
-    let found = collection
-        .search(&Leg::dense([1.0; 4], Filter::everything(), 50))
-        .await?;
-    same_ids("ids", &ids(&found), &PAYLOADS)?;
-    let two: Vec<_> = records
-        .iter()
-        .take(2)
-        .map(|record| record.key.clone())
-        .collect();
-    counts_deleted(
-        "deleted",
-        collection.capabilities(),
-        collection.delete(&two).await?,
-        2,
-    )?;
-    let left = u64::try_from(PAYLOADS.len() - 2).unwrap_or(0);
-    rows("left", &collection, left).await
+    left("ids", &collection, &PAYLOADS).await?;
+    let two = records.into_iter().take(2).map(|record| record.key);
+    let deleted = collection.delete(&two.collect::<Vec<_>>()).await?;
+    counts_deleted("deleted", collection.capabilities(), deleted, 2)?;
+    rows("left", &collection, number(PAYLOADS.len() - 2)).await
 }
 
 /// Keys that would be code, as far as the rule takes them: a store must hold each as a plain name.
@@ -126,26 +98,17 @@ async fn key_is_kept(context: Context) -> Checked {
     let metadata = odd_keys();
     let record = Record::new(key("a")?, [1.0; 4]).with_metadata(metadata.clone());
     let collection = context.holding(&[record]).await?;
-    let fetched = collection
-        .fetch(&[key("a")?], &Filter::everything(), Include::METADATA)
-        .await?;
-    holds(
-        fetched.iter().flatten().any(|r| *r.metadata == metadata),
-        || "a key is not kept as it is".into(),
-    )
+    let held = stored(&collection, "a").await?.metadata;
+    holds(*held == metadata, || "a key is not kept as it is".into())
 }
 
 async fn metadata_key(context: Context) -> Checked {
     let metadata = odd_keys();
-    let collection = context
-        .make(&context.spec()?.with_open_fields(true))
-        .await?;
-    collection
-        .upsert(&[
-            Record::new(key("a")?, [1.0; 4]).with_metadata(metadata.clone()),
-            Record::new(key("b")?, [1.0; 4]),
-        ])
-        .await?;
+    let spec = context.spec()?.with_open_fields(true);
+    let collection = context.make(&spec).await?;
+    let record = Record::new(key("a")?, [1.0; 4]).with_metadata(metadata.clone());
+    collection.upsert(&[record]).await?;
+    collection.upsert(&bare_records(&["b"])?).await?;
     let keys = [key("a")?, key("b")?];
     for (name, _) in metadata.iter() {
         let filter = field(name.as_str()).eq(true).build()?;
@@ -155,23 +118,23 @@ async fn metadata_key(context: Context) -> Checked {
 }
 
 async fn name(_: Context) -> Checked {
-    PAYLOADS
-        .iter()
-        .chain(&["a-b", "A", "", "1a", "a b", "é"])
-        .try_for_each(|payload| {
-            holds(CollectionName::new(payload).is_err(), || {
-                format!("a collection may be named {payload:?}")
-            })
+    let mut names = PAYLOADS.iter().chain(&["a-b", "A", "", "1a", "a b", "é"]);
+    names.try_for_each(|payload| {
+        holds(CollectionName::new(payload).is_err(), || {
+            format!("a collection may be named {payload:?}")
         })
+    })
 }
 
 async fn words(context: Context) -> Checked {
-    let records = payload_records(false)?;
-    let collection = context
-        .make(&context.spec()?.with_fields(fixture::fields()?))
-        .await?;
-    collection.upsert(&records).await?;
-    for payload in PAYLOADS.iter().chain(&[
+    let collection = fixture::holding(&context, &payload_records(false)?).await?;
+    let search = async |payload: &str| -> Checked<(bool, LegResult)> {
+        let words = query_words(payload, collection.spec().word_rule, false)?;
+        let no_words = words.is_empty();
+        let leg = Leg::lexical(words, Match::Any, Filter::everything(), 50);
+        Ok((no_words, collection.search(&leg).await?))
+    };
+    let more = [
         "\"",
         "title:x",
         "NEAR(",
@@ -179,42 +142,28 @@ async fn words(context: Context) -> Checked {
         "-only",
         "don't",
         "AND OR NOT",
-    ]) {
-        let words = query_words(payload, collection.spec().word_rule, false)?;
-        let no_words = words.is_empty();
-        let found = collection
-            .search(&Leg::lexical(words, Match::Any, Filter::everything(), 50))
-            .await?;
+    ];
+    for payload in PAYLOADS.iter().chain(&more) {
+        let (no_words, found) = search(payload).await?;
         holds(!no_words || found.hits.is_empty(), || {
             format!("{payload:?} has no word and finds something")
         })?;
     }
     for (word, expected) in [("drop", "r1"), ("jndi", "r11")] {
-        let words = query_words(word, collection.spec().word_rule, false)?;
-        let leg = Leg::lexical(words, Match::Any, Filter::everything(), 50);
-        same_ids(
-            "a word of a payload",
-            &ids(&collection.search(&leg).await?),
-            &[expected],
-        )?;
+        let (_, found) = search(word).await?;
+        same_ids("a word of a payload", &ids(&found), &[expected])?;
     }
     Ok(())
 }
 
 async fn cursor(context: Context) -> Checked {
     let collection = fixture::declared(&context).await?;
+    let everything = Filter::everything();
     for payload in PAYLOADS {
-        let cursor = shelfward_core::Cursor::new(payload);
-        match collection
-            .scan(&Filter::everything(), Some(&cursor), 5, Include::METADATA)
-            .await
-        {
-            Err(_) => {}
-            Ok(page) => holds(page.records.len() <= 5, || {
-                "a forged cursor widens a page".into()
-            })?,
-        }
+        let cursor = Cursor::new(payload);
+        let page = collection.scan(&everything, Some(&cursor), 5, Include::METADATA);
+        let records = page.await.map_or(0, |page| page.records.len());
+        holds(records <= 5, || "a forged cursor widens a page".into())?;
     }
-    let everything = u64::try_from(fixture::DECLARED.len()).unwrap_or(0);
-    rows("afterwards", &collection, everything).await
+    rows("afterwards", &collection, number(fixture::DECLARED.len())).await
 }

@@ -6,15 +6,18 @@ use shelfward_core::library::{
     ExecutedMode, LibrarySpec, Mode, Passage, PassageFilter, ScopeChange, SearchRequest,
 };
 use shelfward_core::{
-    Capabilities, Field, FieldKind, LibraryIndex, Metadata, MetadataKey, SourceId, TenantId,
+    Capabilities, Count, Field, FieldKind, Filter, LibraryIndex, Metadata, MetadataKey,
 };
 
 use crate::case::Case;
 use crate::check::{
-    NONE, NOT_FULL, counts_deleted, counts_updated, full, holds, same_ids, same_order,
+    NONE, NOT_FULL, counts_deleted, counts_updated, full, holds, same_ids, same_order, updates,
 };
 use crate::context::Context;
-use crate::library::{ask, embedder, file, file_texts, ids, open, source, source_of, visible};
+use crate::library::{
+    self, ask, embedder, everything, file, file_texts, finds, ids, narrow, remove, rescope, sees,
+    source, source_id as id, source_of, tenant,
+};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -27,7 +30,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("library/remove-source", remove_source),
         Case::new("library/remove-tenant", remove_tenant),
         Case::new("library/remove-what-is-not-there", remove_missing),
-        Case::new("library/re-scope", rescope).needs(updates),
+        Case::new("library/re-scope", regroup).needs(updates),
         Case::new("library/re-scope-folder-tags-title", refile).needs(updates),
         Case::new("library/kinds", kinds),
         Case::new("library/folder", folder),
@@ -50,259 +53,153 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-fn updates(can: &Capabilities) -> bool {
-    can.update_metadata.is_some()
-}
-
 fn has_lexical(can: &Capabilities) -> bool {
     can.lexical.is_some()
 }
 
-async fn library(context: &Context) -> Checked<LibraryIndex> {
-    open(context, &context.store().await?).await
+fn any() -> SearchRequest {
+    SearchRequest::new("words")
 }
 
-fn id(id: &str) -> Checked<SourceId> {
-    Ok(SourceId::new(id)?)
+fn removed(index: &LibraryIndex, got: Count, expected: u64) -> Checked {
+    counts_deleted("removed", index.capabilities(), got, expected)
+}
+
+fn changed(index: &LibraryIndex, got: Count, expected: u64) -> Checked {
+    counts_updated("changed", index.capabilities(), got, expected)
 }
 
 async fn search(context: Context) -> Checked {
-    let index = library(&context).await?;
-    let filed = source(
-        "meeting:17",
-        ["acct:ann", "org:org1"],
-        &["The crane is serviced.", "Ships wait until noon."],
-    )?;
-    file(
-        &index,
-        "org1",
-        filed.title("Weekly round").tags(["weekly"]).folder("f1"),
-    )
-    .await?;
-    let answer = ask(
-        &index,
-        "org1",
-        ["acct:ann"],
-        SearchRequest::new("The crane is serviced.")
-            .mode(Mode::Dense)
-            .top_k(1),
-    )
-    .await?;
+    let index = library::new(&context).await?;
+    let crane = "The crane is serviced.";
+    let texts = [crane, "Ships wait until noon."];
+    let filed = source("meeting:17", ["acct:ann", "org:org1"], &texts)?;
+    let filed = filed.title("Weekly round").tags(["weekly"]).folder("f1");
+    file(&index, "org1", filed).await?;
+    let request = SearchRequest::new(crane).mode(Mode::Dense).top_k(1);
+    let answer = ask(&index, "org1", ["acct:ann"], request).await?;
     same_order("the nearest", &ids(&answer), &["meeting:17#0"])?;
     let whole = answer.passages.first().is_some_and(|p| {
         p.source_id == "meeting:17"
             && p.kind == "document"
             && p.index == 0
-            && &*p.text == "The crane is serviced."
+            && &*p.text == crane
             && p.title.as_deref() == Some("Weekly round")
             && p.folder_id.as_deref() == Some("f1")
             && p.tags == ["weekly"]
             && p.metadata.iter().all(|(key, _)| !key.is_reserved())
             && p.legs.dense.is_some_and(|place| place.rank == 1)
     });
-    holds(
-        whole && answer.complete && answer.ran == ExecutedMode::Dense,
-        || "a passage does not come whole".into(),
-    )
+    let whole = whole && answer.complete && answer.ran == ExecutedMode::Dense;
+    holds(whole, || "a passage does not come whole".into())
 }
 
 async fn replace_whole(context: Context) -> Checked {
-    let index = library(&context).await?;
+    let index = library::new(&context).await?;
     file_texts(&index, "s1", ["g"], &["alpha", "beta", "gamma"]).await?;
-    same_ids(
-        "three",
-        &visible(&index, ["g"]).await?,
-        &["s1#0", "s1#1", "s1#2"],
-    )?;
-    let report = index
-        .tenant(TenantId::new("org1")?)
-        .index_source(source("s1", ["g"], &["delta"])?)
-        .await?;
-    same_ids("one", &visible(&index, ["g"]).await?, &["s1#0"])?;
-    counts_deleted("replaced", index.capabilities(), report.replaced, 3)?;
+    sees(&index, "g", &["s1#0", "s1#1", "s1#2"]).await?;
+    let org1 = tenant(&index, "org1")?;
+    let report = org1.index_source(source("s1", ["g"], &["delta"])?).await?;
+    sees(&index, "g", &["s1#0"]).await?;
+    removed(&index, report.replaced, 3)?;
     holds(report.passages == 1, || {
         format!("1 passage was written, {} answered", report.passages)
     })
 }
 
 async fn tenants(context: Context) -> Checked {
-    let index = library(&context).await?;
+    let index = library::new(&context).await?;
     file_texts(&index, "s1", ["g"], &["ours"]).await?;
     file(&index, "org2", source("s2", ["g"], &["theirs"])?).await?;
-    same_ids("org1", &visible(&index, ["g"]).await?, &["s1#0"])?;
-    let theirs = ask(
-        &index,
-        "org2",
-        ["g"],
-        SearchRequest::new("ours").mode(Mode::Dense),
-    )
-    .await?;
-    same_ids("org2", &ids(&theirs), &["s2#0"])?;
-    let nobody = ask(&index, "org", ["g"], SearchRequest::new("ours")).await?;
-    same_ids(
-        "a tenant whose name another begins with",
-        &ids(&nobody),
-        NONE,
-    )
+    sees(&index, "g", &["s1#0"]).await?;
+    finds(&index, "org2", everything(), &["s2#0"]).await?;
+    // A tenant whose name another begins with.
+    finds(&index, "org", SearchRequest::new("ours"), NONE).await
 }
 
 async fn groups(context: Context) -> Checked {
-    let index = library(&context).await?;
+    let index = library::new(&context).await?;
     file_texts(&index, "s1", ["acct:ann"], &["for ann"]).await?;
     file_texts(&index, "s2", ["acct:ann", "acct:bob"], &["for both"]).await?;
     file_texts(&index, "s3", ["acct:anna"], &["for anna"]).await?;
-    same_ids(
-        "ann",
-        &visible(&index, ["acct:ann", "other"]).await?,
-        &["s1#0", "s2#0"],
-    )?;
-    same_ids("bob", &visible(&index, ["acct:bob"]).await?, &["s2#0"])?;
-    same_ids("anna", &visible(&index, ["acct:anna"]).await?, &["s3#0"])?;
-    same_ids("nobody", &visible(&index, ["acct:an"]).await?, NONE)
+    let ann = library::visible(&index, ["acct:ann", "other"]).await?;
+    same_ids("ann", &ann, &["s1#0", "s2#0"])?;
+    sees(&index, "acct:bob", &["s2#0"]).await?;
+    sees(&index, "acct:anna", &["s3#0"]).await?;
+    sees(&index, "acct:an", NONE).await
 }
 
 async fn same_id(context: Context) -> Checked {
-    let index = library(&context).await?;
+    let index = library::new(&context).await?;
     file_texts(&index, "handbook", ["g"], &["ours", "more"]).await?;
-    file(&index, "org2", source("handbook", ["g"], &["theirs"])?).await?;
-    let org2 = index.tenant(TenantId::new("org2")?);
-    counts_deleted(
-        "removed",
-        index.capabilities(),
-        org2.remove_source(&id("handbook")?).await?.count(),
-        1,
-    )?;
+    let theirs = source("handbook", ["g"], &["theirs"])?;
+    file(&index, "org2", theirs).await?;
+    removed(&index, remove(&index, "org2", "handbook").await?, 1)?;
     if updates(index.capabilities()) {
-        let change = ScopeChange::new().groups(["everybody"])?;
-        counts_updated(
-            "re-scoped",
-            index.capabilities(),
-            org2.set_source_scope(&id("handbook")?, &change)
-                .await?
-                .count(),
-            0,
-        )?;
-        same_ids("everybody", &visible(&index, ["everybody"]).await?, NONE)?;
+        let widened = narrow(&index, "org2", "handbook", "everybody").await?;
+        changed(&index, widened, 0)?;
+        sees(&index, "everybody", NONE).await?;
     }
-    same_ids(
-        "org1",
-        &visible(&index, ["g"]).await?,
-        &["handbook#0", "handbook#1"],
-    )
+    sees(&index, "g", &["handbook#0", "handbook#1"]).await
 }
 
-async fn remove_source(context: Context) -> Checked {
-    let index = library(&context).await?;
-    file_texts(&index, "s1", ["g"], &["a", "b"]).await?;
-    file_texts(&index, "s2", ["g"], &["c"]).await?;
-    let removed = index
-        .tenant(TenantId::new("org1")?)
-        .remove_source(&id("s1")?)
-        .await?
-        .count();
-    same_ids("left", &visible(&index, ["g"]).await?, &["s2#0"])?;
-    counts_deleted("removed", index.capabilities(), removed, 2)
-}
-
-async fn remove_tenant(context: Context) -> Checked {
-    let index = library(&context).await?;
+/// Two sources of `org1`, and one of `org2`.
+async fn three_sources(context: &Context) -> Checked<LibraryIndex> {
+    let index = library::new(context).await?;
     file_texts(&index, "s1", ["g"], &["a", "b"]).await?;
     file_texts(&index, "s2", ["g"], &["c"]).await?;
     file(&index, "org2", source("s1", ["g"], &["d"])?).await?;
-    let removed = index
-        .tenant(TenantId::new("org1")?)
-        .remove_tenant()
-        .await?
-        .count();
-    same_ids("org1", &visible(&index, ["g"]).await?, NONE)?;
-    let theirs = ask(
-        &index,
-        "org2",
-        ["g"],
-        SearchRequest::new("d").mode(Mode::Dense),
-    )
-    .await?;
-    same_ids("org2", &ids(&theirs), &["s1#0"])?;
-    counts_deleted("removed", index.capabilities(), removed, 3)
+    Ok(index)
+}
+
+async fn remove_source(context: Context) -> Checked {
+    let index = three_sources(&context).await?;
+    let number = remove(&index, "org1", "s1").await?;
+    sees(&index, "g", &["s2#0"]).await?;
+    removed(&index, number, 2)
+}
+
+async fn remove_tenant(context: Context) -> Checked {
+    let index = three_sources(&context).await?;
+    let number = tenant(&index, "org1")?.remove_tenant().await?.count();
+    sees(&index, "g", NONE).await?;
+    finds(&index, "org2", everything(), &["s1#0"]).await?;
+    removed(&index, number, 3)
 }
 
 async fn remove_missing(context: Context) -> Checked {
-    let index = library(&context).await?;
+    let index = library::new(&context).await?;
     file_texts(&index, "s1", ["g"], &["a"]).await?;
-    let org1 = index.tenant(TenantId::new("org1")?);
-    counts_deleted(
-        "a source",
-        index.capabilities(),
-        org1.remove_source(&id("s")?).await?.count(),
-        0,
-    )?;
-    counts_deleted(
-        "a tenant",
-        index.capabilities(),
-        index
-            .tenant(TenantId::new("org")?)
-            .remove_tenant()
-            .await?
-            .count(),
-        0,
-    )?;
-    same_ids("left", &visible(&index, ["g"]).await?, &["s1#0"])
+    removed(&index, remove(&index, "org1", "s").await?, 0)?;
+    let nobody = tenant(&index, "org")?.remove_tenant().await?;
+    removed(&index, nobody.count(), 0)?;
+    sees(&index, "g", &["s1#0"]).await
 }
 
-async fn rescope(context: Context) -> Checked {
-    let index = library(&context).await?;
+async fn regroup(context: Context) -> Checked {
+    let index = library::new(&context).await?;
     file_texts(&index, "s1", ["all", "few"], &["a", "b"]).await?;
     file_texts(&index, "s2", ["all"], &["c"]).await?;
-    let change = ScopeChange::new().groups(["few"])?;
-    let changed = index
-        .tenant(TenantId::new("org1")?)
-        .set_source_scope(&id("s1")?, &change)
-        .await?
-        .count();
-    same_ids("all", &visible(&index, ["all"]).await?, &["s2#0"])?;
-    same_ids("few", &visible(&index, ["few"]).await?, &["s1#0", "s1#1"])?;
-    counts_updated("changed", index.capabilities(), changed, 2)?;
+    let number = narrow(&index, "org1", "s1", "few").await?;
+    sees(&index, "all", &["s2#0"]).await?;
+    sees(&index, "few", &["s1#0", "s1#1"]).await?;
+    changed(&index, number, 2)?;
     let none = ScopeChange::new().groups([""; 0]);
     holds(none.is_err(), || "a source of no groups is taken".into())
 }
 
 async fn refile(context: Context) -> Checked {
-    let index = library(&context).await?;
-    file(
-        &index,
-        "org1",
-        source("s1", ["g"], &["a"])?
-            .folder("f1")
-            .title("Old")
-            .tags(["x"]),
-    )
-    .await?;
-    let org1 = index.tenant(TenantId::new("org1")?);
-    let in_folder = |folder: &'static str| {
-        let index = index.clone();
-        async move {
-            Ok::<_, Finding>(ids(&ask(
-                &index,
-                "org1",
-                ["g"],
-                SearchRequest::new("a").folder(folder),
-            )
-            .await?))
-        }
-    };
-    org1.set_source_scope(
-        &id("s1")?,
-        &ScopeChange::new().folder("f2").tags(["y", "z"]),
-    )
-    .await?
-    .count();
-    same_ids("the old folder", &in_folder("f1").await?, NONE)?;
-    same_ids("the new folder", &in_folder("f2").await?, &["s1#0"])?;
-    org1.set_source_scope(&id("s1")?, &ScopeChange::new().remove_folder().title("New"))
-        .await?
-        .count();
-    same_ids("no folder", &in_folder("f2").await?, NONE)?;
-    let answer = ask(&index, "org1", ["g"], SearchRequest::new("a").tags(["z"])).await?;
+    let index = library::new(&context).await?;
+    let filed = source("s1", ["g"], &["a"])?.folder("f1");
+    file(&index, "org1", filed.title("Old").tags(["x"])).await?;
+    let moved = ScopeChange::new().folder("f2").tags(["y", "z"]);
+    rescope(&index, "org1", "s1", moved).await?;
+    finds(&index, "org1", any().folder("f1"), NONE).await?;
+    finds(&index, "org1", any().folder("f2"), &["s1#0"]).await?;
+    let renamed = ScopeChange::new().remove_folder().title("New");
+    rescope(&index, "org1", "s1", renamed).await?;
+    finds(&index, "org1", any().folder("f2"), NONE).await?;
+    let answer = ask(&index, "org1", ["g"], any().tags(["z"])).await?;
     let refiled = answer.passages.iter().any(|p| {
         p.title.as_deref() == Some("New") && p.folder_id.is_none() && p.tags == ["y", "z"]
     });
@@ -311,175 +208,129 @@ async fn refile(context: Context) -> Checked {
     })
 }
 
-async fn several(context: &Context) -> Checked<LibraryIndex> {
-    let index = library(context).await?;
-    let session = source_of("session", "s1", ["g"])?.passages([Passage::new("a")]);
-    file(&index, "org1", session.folder("f1").tags(["x", "y"])).await?;
-    file(
-        &index,
-        "org1",
-        source("d1", ["g"], &["b"])?.folder("f2").tags(["x"]),
-    )
-    .await?;
-    file_texts(&index, "d2", ["g"], &["c"]).await?;
-    Ok(index)
-}
-
+/// Three sources of several kinds, folders and tags, and what requests for them find.
 async fn narrowed(context: &Context, rows: &[(SearchRequest, &[&str])]) -> Checked {
-    let index = several(context).await?;
+    let index = library::new(context).await?;
+    let session = source_of("session", "s1", ["g"])?.passages([Passage::new("a")]);
+    let session = session.folder("f1").tags(["x", "y"]);
+    let document = source("d1", ["g"], &["b"])?.folder("f2").tags(["x"]);
+    for filed in [session, document, source("d2", ["g"], &["c"])?] {
+        file(&index, "org1", filed).await?;
+    }
     for (request, expected) in rows {
         for mode in [Mode::Dense, Mode::Hybrid] {
-            let answer = ask(&index, "org1", ["g"], request.clone().mode(mode)).await?;
-            same_ids(&format!("{mode:?}"), &ids(&answer), expected)?;
+            finds(&index, "org1", request.clone().mode(mode), expected).await?;
         }
     }
     Ok(())
 }
 
-fn any() -> SearchRequest {
-    SearchRequest::new("words")
-}
-
 async fn kinds(context: Context) -> Checked {
-    narrowed(
-        &context,
-        &[
-            (any().kinds(["session"]), &["s1#0"]),
-            (
-                any().kinds(["session", "document"]),
-                &["s1#0", "d1#0", "d2#0"],
-            ),
-            (any().kinds(Vec::<String>::new()), &[]),
-            (any().kinds(["mail"]), &[]),
-        ],
-    )
-    .await
+    let both = ["session", "document"];
+    let rows: [(_, &[_]); 4] = [
+        (any().kinds(["session"]), &["s1#0"]),
+        (any().kinds(both), &["s1#0", "d1#0", "d2#0"]),
+        (any().kinds(Vec::<String>::new()), NONE),
+        (any().kinds(["mail"]), NONE),
+    ];
+    narrowed(&context, &rows).await
 }
 
 async fn folder(context: Context) -> Checked {
-    narrowed(
-        &context,
-        &[
-            (any().folder("f1"), &["s1#0"]),
-            (any().folder("f"), &[]),
-            (any().folder(""), &[]),
-        ],
-    )
-    .await
+    let rows: [(_, &[_]); 3] = [
+        (any().folder("f1"), &["s1#0"]),
+        (any().folder("f"), NONE),
+        (any().folder(""), NONE),
+    ];
+    narrowed(&context, &rows).await
 }
 
 async fn folders(context: Context) -> Checked {
-    narrowed(
-        &context,
-        &[
-            (any().folder_ids(["f1", "f2"]), &["s1#0", "d1#0"]),
-            (any().folder_ids(Vec::<String>::new()), &[]),
-            (any().folder("f1").folder_ids(["f2"]), &[]),
-            (any().folder("f1").folder_ids(["f1", "f2"]), &["s1#0"]),
-        ],
-    )
-    .await
+    let rows: [(_, &[_]); 4] = [
+        (any().folder_ids(["f1", "f2"]), &["s1#0", "d1#0"]),
+        (any().folder_ids(Vec::<String>::new()), NONE),
+        (any().folder("f1").folder_ids(["f2"]), NONE),
+        (any().folder("f1").folder_ids(["f1", "f2"]), &["s1#0"]),
+    ];
+    narrowed(&context, &rows).await
 }
 
 async fn tags(context: Context) -> Checked {
-    narrowed(
-        &context,
-        &[
-            (any().tags(["x"]), &["s1#0", "d1#0"]),
-            (any().tags(["y", "x", "x"]), &["s1#0"]),
-            (any().tags(["x", "z"]), &[]),
-            (any().tags(Vec::<String>::new()), &[]),
-        ],
-    )
-    .await
+    let rows: [(_, &[_]); 4] = [
+        (any().tags(["x"]), &["s1#0", "d1#0"]),
+        (any().tags(["y", "x", "x"]), &["s1#0"]),
+        (any().tags(["x", "z"]), NONE),
+        (any().tags(Vec::<String>::new()), NONE),
+    ];
+    narrowed(&context, &rows).await
 }
 
 async fn source_ids(context: Context) -> Checked {
-    narrowed(
-        &context,
-        &[
-            (any().source_ids([id("d1")?, id("d2")?]), &["d1#0", "d2#0"]),
-            (any().source_ids([id("d")?]), &[]),
-            (any().source_ids([]), &[]),
-        ],
-    )
-    .await
+    let rows: [(_, &[_]); 3] = [
+        (any().source_ids([id("d1")?, id("d2")?]), &["d1#0", "d2#0"]),
+        (any().source_ids([id("d")?]), NONE),
+        (any().source_ids([]), NONE),
+    ];
+    narrowed(&context, &rows).await
 }
 
 async fn any_of(context: Context) -> Checked {
     let branch = PassageFilter::new;
-    narrowed(
-        &context,
-        &[
-            (
-                any().any_of([branch().kinds(["session"]), branch().folder("f2")]),
-                &["s1#0", "d1#0"],
-            ),
-            (
-                any()
-                    .kinds(["session"])
-                    .any_of_with_defaults([branch().kinds(["document"])]),
-                &["d1#0", "d2#0"],
-            ),
-            (any().kinds(["session"]).any_of([branch()]), &["s1#0"]),
-            (
-                any()
-                    .kinds(["session"])
-                    .any_of([branch().kinds(["document"])]),
-                &[],
-            ),
-            (any().tags(["x"]).any_of([branch().folder("f2")]), &["d1#0"]),
-            (any().any_of([]), &[]),
-            (
-                any().any_of([branch().source_ids([]), branch().folder_ids(["f2"])]),
-                &["d1#0"],
-            ),
-        ],
-    )
-    .await
+    let (sessions, documents) = (any().kinds(["session"]), branch().kinds(["document"]));
+    let (of_sessions, in_f2) = (branch().kinds(["session"]), branch().folder("f2"));
+    let nothing_or_f2 = [branch().source_ids([]), branch().folder_ids(["f2"])];
+    let rows: [(_, &[_]); 7] = [
+        (
+            any().any_of([of_sessions, in_f2.clone()]),
+            &["s1#0", "d1#0"],
+        ),
+        (
+            sessions.clone().any_of_with_defaults([documents.clone()]),
+            &["d1#0", "d2#0"],
+        ),
+        (sessions.clone().any_of([branch()]), &["s1#0"]),
+        (sessions.any_of([documents]), NONE),
+        (any().tags(["x"]).any_of([in_f2]), &["d1#0"]),
+        (any().any_of([]), NONE),
+        (any().any_of(nothing_or_f2), &["d1#0"]),
+    ];
+    narrowed(&context, &rows).await
 }
 
 async fn own_filter(context: Context) -> Checked {
-    let year = MetadataKey::new("year")?;
-    let spec =
-        LibrarySpec::new(context.name()?).with_fields([Field::new(year, FieldKind::Integer)]);
+    let year = Field::new(MetadataKey::new("year")?, FieldKind::Integer);
+    let spec = LibrarySpec::new(context.name()?).with_fields([year]);
     let index = LibraryIndex::ensure(&context.store().await?, spec, Arc::new(embedder())).await?;
     for (name, year) in [("old", 2010), ("new", 2020)] {
         let metadata = Metadata::new().with("year", year)?;
-        file(
-            &index,
-            "org1",
-            source(name, ["g"], &["a"])?.metadata(metadata),
-        )
-        .await?;
+        let filed = source(name, ["g"], &["a"])?.metadata(metadata);
+        file(&index, "org1", filed).await?;
     }
-    let since = shelfward_core::Filter::from_json(r#"{"year":{"$gte":2015}}"#)?;
-    let answer = ask(&index, "org1", ["g"], any().filter(since)).await?;
-    same_ids("since 2015", &ids(&answer), &["new#0"])?;
+    let since = any().filter(Filter::from_json(r#"{"year":{"$gte":2015}}"#)?);
+    finds(&index, "org1", since, &["new#0"]).await?;
     for own in [
         r#"{"tenantId":"org2"}"#,
         r#"{"$or":[{"aclGroups":"x"},{"year":1}]}"#,
         r#"{"unknown":1}"#,
     ] {
-        let filter = shelfward_core::Filter::from_json(own)?;
-        let answer = ask(&index, "org1", ["g"], any().filter(filter)).await;
+        let request = any().filter(Filter::from_json(own)?);
+        let answer = ask(&index, "org1", ["g"], request).await;
         holds(answer.is_err(), || format!("the filter {own} is taken"))?;
     }
     Ok(())
 }
 
 async fn own_keys_win(context: Context) -> Checked {
-    let index = library(&context).await?;
+    let index = library::new(&context).await?;
     let forged = Metadata::from_json(
         r#"{"tenantId":"org2","aclGroups":["everybody"],"status":"x","sourceId":"z","kind":"y","index":7,"folderId":"f","title":"t","tags":["k"],"author":"source"}"#,
     )?;
     let of_passage =
         Metadata::from_json(r#"{"tenantId":"org2","folderId":"f","author":"passage","page":3}"#)?;
-    let filed = source_of("document", "s1", ["g"])?
-        .metadata(forged)
-        .passages([Passage::new("a").metadata(of_passage)]);
-    file(&index, "org1", filed).await?;
-    same_ids("everybody", &visible(&index, ["everybody"]).await?, NONE)?;
+    let passage = Passage::new("a").metadata(of_passage);
+    let filed = source_of("document", "s1", ["g"])?.metadata(forged);
+    file(&index, "org1", filed.passages([passage])).await?;
+    sees(&index, "everybody", NONE).await?;
     let answer = ask(&index, "org1", ["g"], any()).await?;
     let expected = Metadata::from_json(
         r#"{"tenantId":"org1","status":"active","sourceId":"s1","kind":"document","index":0,"tags":[],"author":"source","page":3}"#,
@@ -493,51 +344,36 @@ async fn own_keys_win(context: Context) -> Checked {
 }
 
 async fn failed_embedding(context: Context) -> Checked {
-    let index = library(&context).await?;
+    let index = library::new(&context).await?;
     file_texts(&index, "s1", ["g"], &["kept", "whole"]).await?;
-    let name = index.spec().name.clone();
-    let odd = embedder().with("of another width", [1.0; 3]);
-    let other = LibraryIndex::open(&context.store().await?, &name, Arc::new(odd))
-        .await?
-        .with_batch_size(1)?;
-    let failed = other
-        .tenant(TenantId::new("org1")?)
-        .index_source(source("s1", ["wide"], &["fine", "of another width"])?)
-        .await;
+    let odd = Arc::new(embedder().with("of another width", [1.0; 3]));
+    let other = LibraryIndex::open(&context.store().await?, &index.spec().name, odd).await?;
+    let texts = ["fine", "of another width"];
+    let failed = file_texts(&other.with_batch_size(1)?, "s1", ["wide"], &texts).await;
     holds(failed.is_err(), || {
         "a vector of another width is taken".into()
     })?;
-    same_ids(
-        "the old source",
-        &visible(&index, ["g"]).await?,
-        &["s1#0", "s1#1"],
-    )?;
-    same_ids("the wider one", &visible(&index, ["wide"]).await?, NONE)
+    sees(&index, "g", &["s1#0", "s1#1"]).await?;
+    sees(&index, "wide", NONE).await
 }
 
 async fn empty_source(context: Context) -> Checked {
-    let index = library(&context).await?;
+    let index = library::new(&context).await?;
     file_texts(&index, "s1", ["g"], &["kept"]).await?;
-    let org1 = index.tenant(TenantId::new("org1")?);
-    let refused = org1.index_source(source("s1", ["g"], &[])?).await;
+    let refused = file_texts(&index, "s1", ["g"], &[]).await;
     holds(refused.is_err(), || {
         "a source without passages is taken".into()
     })?;
-    same_ids("still there", &visible(&index, ["g"]).await?, &["s1#0"])?;
-    org1.index_source(source("s1", ["g"], &[])?.allow_empty(true))
-        .await?;
-    same_ids("taken out", &visible(&index, ["g"]).await?, NONE)
+    sees(&index, "g", &["s1#0"]).await?;
+    let nothing = source("s1", ["g"], &[])?.allow_empty(true);
+    file(&index, "org1", nothing).await?;
+    sees(&index, "g", NONE).await
 }
 
 async fn hybrid(context: Context) -> Checked {
-    let index = library(&context).await?;
-    file_texts(
-        &index,
-        "s1",
-        ["g"],
-        &["rain in the north", "snow in the south", "wind in the west"],
-    )
-    .await?;
+    let index = library::new(&context).await?;
+    let texts = ["rain in the north", "snow in the south", "wind in the west"];
+    file_texts(&index, "s1", ["g"], &texts).await?;
     // Hidden passages that fit far better must take no rank.
     for n in 0..60 {
         let hidden = format!("hidden{n}");
@@ -548,17 +384,14 @@ async fn hybrid(context: Context) -> Checked {
         format!("ran {:?}", answer.ran)
     })?;
     same_ids("three", &ids(&answer), &["s1#0", "s1#1", "s1#2"])?;
-    let first = answer.passages.first();
-    let by_word = first
-        .is_some_and(|p| p.id == "s1#1" && p.legs.lexical.is_some_and(|place| place.rank == 1));
+    let by_word = answer.passages.first().is_some_and(|first| {
+        first.id == "s1#1" && first.legs.lexical.is_some_and(|place| place.rank == 1)
+    });
     holds(by_word, || {
         "the passage that holds the word is not first, or not of rank 1 in the lexical leg".into()
     })?;
-    let ranks: Vec<_> = answer
-        .passages
-        .iter()
-        .filter_map(|p| p.legs.dense.map(|place| place.rank))
-        .collect();
+    let dense = answer.passages.iter().filter_map(|p| p.legs.dense);
+    let ranks: Vec<_> = dense.map(|place| place.rank).collect();
     holds(ranks.iter().all(|rank| *rank <= 3), || {
         format!("ranks tell of hidden passages: {ranks:?}")
     })
@@ -566,26 +399,13 @@ async fn hybrid(context: Context) -> Checked {
 
 async fn lexical(context: Context) -> Checked {
     let embedder = Arc::new(embedder());
-    let spec = LibrarySpec::new(context.name()?);
-    let index = LibraryIndex::ensure(&context.store().await?, spec, embedder.clone()).await?;
+    let index = library::on(&context, &context.store().await?, embedder.clone()).await?;
     file_texts(&index, "s1", ["g"], &["rain", "snow"]).await?;
     let before = embedder.calls();
-    let answer = ask(
-        &index,
-        "org1",
-        ["g"],
-        SearchRequest::new("snow").mode(Mode::Lexical),
-    )
-    .await?;
-    same_ids("snow", &ids(&answer), &["s1#1"])?;
-    let none = ask(
-        &index,
-        "org1",
-        ["g"],
-        SearchRequest::new("???").mode(Mode::Lexical),
-    )
-    .await?;
-    same_ids("no words", &ids(&none), NONE)?;
+    for (query, expected) in [("snow", &["s1#1"][..]), ("???", NONE)] {
+        let request = SearchRequest::new(query).mode(Mode::Lexical);
+        finds(&index, "org1", request, expected).await?;
+    }
     holds(embedder.calls() == before, || {
         "a lexical search embeds".into()
     })
@@ -593,40 +413,29 @@ async fn lexical(context: Context) -> Checked {
 
 /// Words that stand in one reader's sources only, looked for by everybody else.
 async fn canaries(context: Context) -> Checked {
-    let index = library(&context).await?;
+    let index = library::new(&context).await?;
     let readers = [("org1", "a"), ("org1", "b"), ("org2", "a"), ("org2", "b")];
     for (tenant, group) in readers {
         for n in 0..5 {
             let text = format!("canary{tenant}{group} number {n}");
-            file(
-                &index,
-                tenant,
-                source(&format!("{group}{n}"), [group], &[text.as_str(), "plain"])?,
-            )
-            .await?;
+            let id = format!("{group}{n}");
+            file(&index, tenant, source(&id, [group], &[&text, "plain"])?).await?;
         }
     }
     for (tenant, group) in readers {
         for (of_tenant, of_group) in readers {
             for mode in [Mode::Dense, Mode::Hybrid] {
-                let request = SearchRequest::new(format!("canary{of_tenant}{of_group}"))
-                    .mode(mode)
-                    .top_k(100);
-                let answer = ask(&index, tenant, [group], request).await?;
+                let request = SearchRequest::new(format!("canary{of_tenant}{of_group}"));
+                let request = request.mode(mode).top_k(100);
+                let found = ask(&index, tenant, [group], request).await?.passages;
                 let own = format!("canary{tenant}{group}");
-                let stranger = answer
-                    .passages
-                    .iter()
-                    .find(|p| p.text.contains("canary") && !p.text.contains(&own));
-                if let Some(stranger) = stranger {
+                let strange = |text: &str| text.contains("canary") && !text.contains(&own);
+                if let Some(stranger) = found.iter().find(|p| strange(&p.text)) {
                     let message = format!("{tenant}/{group} reads {}", stranger.id);
-                    return Err(Finding::new(crate::verdict::Verdict::Widens, message));
+                    return Err(Finding::widens(message));
                 }
-                holds(answer.passages.len() == 10, || {
-                    format!(
-                        "{tenant}/{group} finds {} of their 10",
-                        answer.passages.len()
-                    )
+                holds(found.len() == 10, || {
+                    format!("{tenant}/{group} finds {} of their 10", found.len())
                 })?;
             }
         }
@@ -634,43 +443,37 @@ async fn canaries(context: Context) -> Checked {
     Ok(())
 }
 
-/// Many that are hidden lie nearer than the three that may be read. A store that does not promise to
-/// find those must say that it may not have.
+const NEAR: &str = "near the query";
+
+/// Many that are hidden lie nearer than those that may be read.
+async fn hidden_lie_nearer(context: &Context, seen: &[&str]) -> Checked<LibraryIndex> {
+    let index = library::new(context).await?;
+    file_texts(&index, "hidden", ["secret"], &[NEAR; 400]).await?;
+    file_texts(&index, "seen", ["g"], seen).await?;
+    Ok(index)
+}
+
+/// A store that does not promise to find those must say that it may not have.
 async fn short_answers(context: Context) -> Checked {
-    let index = library(&context).await?;
-    let near = vec!["near the query"; 400];
-    file_texts(&index, "hidden", ["secret"], &near).await?;
-    file_texts(&index, "seen", ["g"], &["zzz", "qqq"]).await?;
+    let index = hidden_lie_nearer(&context, &["zzz", "qqq"]).await?;
     for mode in [Mode::Dense, Mode::Hybrid] {
-        let request = SearchRequest::new("near the query").mode(mode).top_k(3);
+        let request = SearchRequest::new(NEAR).mode(mode).top_k(3);
         let answer = ask(&index, "org1", ["g"], request).await?;
         let found = answer.passages.len();
         if answer.complete && found < 2 {
             let message = format!("{mode:?}: {found} of 2 are found, and that is called complete");
-            return Err(Finding::new(crate::verdict::Verdict::Narrows, message));
+            return Err(Finding::narrows(message));
         }
     }
     Ok(())
 }
 
 async fn full_under_a_scope(context: Context) -> Checked {
-    let index = library(&context).await?;
-    let near: Vec<String> = (0..400).map(|_| "near the query".to_owned()).collect();
-    let near: Vec<&str> = near.iter().map(String::as_str).collect();
-    file_texts(&index, "hidden", ["secret"], &near).await?;
-    file_texts(&index, "seen", ["g"], &["zzz", "qqq", "xxx"]).await?;
-    let answer = ask(
-        &index,
-        "org1",
-        ["g"],
-        SearchRequest::new("near the query").mode(Mode::Dense),
-    )
-    .await?;
-    same_ids(
-        "the three that may be read",
-        &ids(&answer),
-        &["seen#0", "seen#1", "seen#2"],
-    )?;
+    let index = hidden_lie_nearer(&context, &["zzz", "qqq", "xxx"]).await?;
+    let request = SearchRequest::new(NEAR).mode(Mode::Dense);
+    let answer = ask(&index, "org1", ["g"], request).await?;
+    let three = ["seen#0", "seen#1", "seen#2"];
+    same_ids("the three that may be read", &ids(&answer), &three)?;
     holds(answer.complete, || {
         "a full answer does not say that it is complete".into()
     })

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use shelfward_core::{Capabilities, Filter, Leg, Metric, Record};
 
 use crate::case::Case;
-use crate::check::{ids, same_order, same_score};
+use crate::check::{same_order, same_score};
 use crate::context::{Context, key, refused};
 use crate::oracle::{Random, score};
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     let known = [
@@ -69,12 +69,10 @@ async fn scored(
     spec.metric = metric;
     let collection = context.make(&spec).await?;
     collection.upsert(records).await?;
-    let found = collection
-        .search(&Leg::dense(query, Filter::everything(), 100))
-        .await?;
-    Ok(ids(&found)
-        .into_iter()
-        .zip(found.hits.iter().map(|hit| hit.score))
+    let leg = Leg::dense(query, Filter::everything(), 100);
+    let hits = collection.search(&leg).await?.hits.into_iter();
+    Ok(hits
+        .map(|hit| (hit.key.id.to_string(), hit.score))
         .collect())
 }
 
@@ -87,10 +85,8 @@ async fn values(context: Context, metric: Metric, expected: [f64; 3]) -> Checked
     let found = scored(&context, metric, &records, [1.0, 0.0, 0.0, 0.0]).await?;
     let order: Vec<_> = found.iter().map(|(id, _)| id.clone()).collect();
     same_order("order", &order, &["same", "across", "against"])?;
-    found
-        .iter()
-        .zip(expected)
-        .try_for_each(|((id, got), expected)| same_score(id, *got, expected))
+    let mut pairs = found.iter().zip(expected);
+    pairs.try_for_each(|((id, got), expected)| same_score(id, *got, expected))
 }
 
 async fn length(context: Context) -> Checked {
@@ -99,9 +95,8 @@ async fn length(context: Context) -> Checked {
         Record::new(key("b")?, [0.3, 0.4, 0.0, 0.0]),
     ];
     let found = scored(&context, Metric::Cosine, &records, [1.0, 0.0, 0.0, 0.0]).await?;
-    found
-        .iter()
-        .try_for_each(|(id, got)| same_score(id, *got, 0.6))
+    let mut found = found.iter();
+    found.try_for_each(|(id, got)| same_score(id, *got, 0.6))
 }
 
 async fn against_the_scorer(context: Context, metric: Metric) -> Checked {
@@ -116,26 +111,18 @@ async fn against_the_scorer(context: Context, metric: Metric) -> Checked {
     let query = random.draw(&vectors)?;
     let found = scored(&context, metric, &records, query).await?;
     if found.len() != records.len() {
-        let message = format!(
-            "{} of {} are found, seed {}",
-            found.len(),
-            records.len(),
-            context.seed()
-        );
-        return Err(Finding::new(Verdict::Narrows, message));
+        let (seed, found, all) = (context.seed(), found.len(), records.len());
+        let message = format!("{found} of {all} are found, seed {seed}");
+        return Err(Finding::narrows(message));
     }
     for (id, got) in &found {
         let record = records.iter().find(|record| record.key.id.as_str() == id);
-        let record = record
-            .ok_or_else(|| Finding::new(Verdict::Widens, format!("{id} was never written")))?;
+        let strange = || Finding::widens(format!("{id} was never written"));
+        let record = record.ok_or_else(strange)?;
         same_score(id, *got, score(metric, &query, &record.vector))?;
     }
-    let sorted = found
-        .windows(2)
-        .all(|pair| matches!(pair, [(_, a), (_, b)] if a >= b));
-    if sorted {
-        Ok(())
-    } else {
-        Err(Finding::new(Verdict::Misorders, "scores do not fall"))
+    match found.is_sorted_by(|(_, a), (_, b)| a >= b) {
+        true => Ok(()),
+        false => Err(Finding::misorders("scores do not fall")),
     }
 }

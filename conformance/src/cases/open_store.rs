@@ -1,8 +1,9 @@
 //! A store that one case has for itself, closed and opened again.
 
-use shelfward_core::{Collection, CollectionName, CollectionSpec, Key, Record, Store};
+use shelfward_core::{Collection, CollectionName, CollectionSpec, Filter, Key, Record, Store};
 
-use super::store_state::{agrees, records, same_records};
+use super::store_state::{Records, agrees, records, same_records};
+use crate::check::found;
 use crate::context::{Context, StoreLocation};
 use crate::verdict::Checked;
 
@@ -52,6 +53,11 @@ impl OpenStore {
         Ok(self.collection.upsert(records).await?)
     }
 
+    /// The ids of what a filter matches.
+    pub(super) async fn finds(&self, filter: Filter) -> Checked<Vec<String>> {
+        found(&self.collection, filter).await
+    }
+
     /// The same with another collection; the handle on the one before is dropped.
     pub(super) fn with(self, collection: Collection) -> Self {
         Self { collection, ..self }
@@ -76,16 +82,19 @@ impl OpenStore {
 
     /// The collection holds exactly these records.
     pub(super) async fn holds(&self, what: &str, expected: &[Record]) -> Checked {
+        same_records(what, &self.held(expected).await?, expected)
+    }
+
+    /// What it holds, and where it has no scan, of these.
+    async fn held(&self, expected: &[Record]) -> Checked<Records> {
         let keys: Vec<Key> = expected.iter().map(|record| record.key.clone()).collect();
-        let there = records(&self.collection, &keys).await?;
-        same_records(what, &there, expected)
+        records(&self.collection, &keys).await
     }
 
     /// These records, which all say `text`, are counted and found by vector and by word.
     pub(super) async fn agrees(&self, what: &str, expected: &[Record]) -> Checked {
-        self.holds(what, expected).await?;
-        let keys: Vec<Key> = expected.iter().map(|record| record.key.clone()).collect();
-        let there = records(&self.collection, &keys).await?;
+        let there = self.held(expected).await?;
+        same_records(what, &there, expected)?;
         agrees(what, &self.collection, &there, "text").await
     }
 

@@ -1,13 +1,12 @@
 //! Reading by key.
 
-use shelfward_core::{Filter, Include, Key, Record};
+use shelfward_core::{Collection, Filter, Include, Key};
 
 use crate::case::Case;
-use crate::check::{can_count, counted, holds, rows};
-use crate::context::{Context, key, record, refused};
-use crate::fixture;
-use crate::fixture::{DECLARED, keys};
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::check::{can_count, counted, holds, number, rows, stored};
+use crate::context::{Context, key, refused, text};
+use crate::fixture::{self, DECLARED, records};
+use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
@@ -23,85 +22,75 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-async fn read(context: &Context, asked: &[Key], filter: &Filter) -> Checked<Vec<Option<String>>> {
-    let fetched = fixture::declared(context)
-        .await?
-        .fetch(asked, filter, Include::METADATA)
-        .await?;
-    Ok(fetched
-        .into_iter()
-        .map(|record| record.map(|record| record.key.id.to_string()))
-        .collect())
-}
-
-fn answers(got: &[Option<String>], expected: &[Option<&str>]) -> Checked {
-    if got
-        .iter()
-        .map(Option::as_deref)
-        .eq(expected.iter().copied())
-    {
+/// What keys bring, within a filter: each id, where it is to be there.
+async fn brings(
+    collection: &Collection,
+    within: &Filter,
+    asked: &[&str],
+    expected: &[Option<&str>],
+) -> Checked {
+    let keys: Checked<Vec<_>> = asked.iter().map(|id| key(id)).collect();
+    let fetched = collection.fetch(&keys?, within, Include::METADATA).await?;
+    let got = fetched.iter();
+    let got: Vec<_> = got
+        .map(|record| Some(record.as_ref()?.key.id.as_str()))
+        .collect();
+    if got == expected {
         return Ok(());
     }
-    let more = got
-        .iter()
-        .zip(expected)
-        .any(|(got, expected)| got.is_some() && expected.is_none());
-    let verdict = if more {
-        Verdict::Widens
-    } else {
-        Verdict::Narrows
-    };
-    Err(Finding::new(
-        verdict,
-        format!("expected {expected:?}, got {got:?}"),
-    ))
+    let message = format!("expected {expected:?}, got {got:?}");
+    let mut pairs = got.iter().zip(expected);
+    match pairs.any(|(got, expected)| got.is_some() && expected.is_none()) {
+        true => Err(Finding::widens(message)),
+        false => Err(Finding::narrows(message)),
+    }
+}
+
+/// The same of the documents, within everything.
+async fn reads(context: Context, asked: &[&str], expected: &[Option<&str>]) -> Checked {
+    let collection = fixture::declared(&context).await?;
+    brings(&collection, &Filter::everything(), asked, expected).await
 }
 
 async fn mixed(context: Context) -> Checked {
     let collection = context
-        .holding(&[record("a", 0, "{}")?, record("b", 1, "{}")?])
+        .holding(&records(&[("a", "{}"), ("b", "{}")])?)
         .await?;
-    let asked = [key("a")?, key("missing")?, key("b")?];
-    let fetched = collection
-        .fetch(&asked, &Filter::everything(), Include::METADATA)
-        .await?;
-    let fetched: Vec<_> = fetched
-        .into_iter()
-        .map(|r| r.map(|r| r.key.id.to_string()))
-        .collect();
-    answers(&fetched, &[Some("a"), None, Some("b")])
+    let (all, asked) = (Filter::everything(), ["a", "missing", "b"]);
+    brings(&collection, &all, &asked, &[Some("a"), None, Some("b")]).await
 }
 
 async fn order(context: Context) -> Checked {
-    let asked = [key("j")?, key("a")?, key("e")?];
-    answers(
-        &read(&context, &asked, &Filter::everything()).await?,
-        &[Some("j"), Some("a"), Some("e")],
-    )
+    let asked = ["j", "a", "e"];
+    reads(context, &asked, &asked.map(Some)).await
 }
 
 async fn none(context: Context) -> Checked {
-    answers(&read(&context, &[], &Filter::everything()).await?, &[])?;
-    answers(
-        &read(&context, &[key("nobody")?], &Filter::everything()).await?,
-        &[None],
-    )
+    reads(context.clone(), &[], &[]).await?;
+    reads(context, &["nobody"], &[None]).await
+}
+
+async fn twice(context: Context) -> Checked {
+    reads(context, &["a", "a"], &[Some("a"), Some("a")]).await
+}
+
+async fn within(context: Context) -> Checked {
+    let collection = fixture::declared(&context).await?;
+    let red = Filter::from_json(r#"{"t":"red"}"#)?;
+    brings(&collection, &red, &["a", "b"], &[Some("a"), None]).await
 }
 
 async fn include(context: Context) -> Checked {
     let collection = fixture::declared(&context).await?;
+    let everything = Filter::everything();
     for (include, vector, text) in [
         (Include::METADATA, false, false),
         (Include::TEXT, false, true),
         (Include::ALL, true, true),
     ] {
-        let fetched = collection
-            .fetch(&[key("a")?], &Filter::everything(), include)
-            .await?;
-        let as_asked = fetched
-            .iter()
-            .flatten()
-            .any(|r| r.vector.is_some() == vector && r.text.is_some() == text);
+        let fetched = collection.fetch(&[key("a")?], &everything, include).await?;
+        let mut fetched = fetched.iter().flatten();
+        let as_asked = fetched.any(|r| r.vector.is_some() == vector && r.text.is_some() == text);
         holds(as_asked, || {
             format!("{include:?} did not bring what it asks for")
         })?;
@@ -109,21 +98,9 @@ async fn include(context: Context) -> Checked {
     Ok(())
 }
 
-async fn within(context: Context) -> Checked {
-    let asked = [key("a")?, key("b")?];
-    let filter = Filter::from_json(r#"{"t":"red"}"#)?;
-    answers(&read(&context, &asked, &filter).await?, &[Some("a"), None])
-}
-
 async fn integers(context: Context) -> Checked {
-    let collection = fixture::declared(&context).await?;
-    let fetched = collection
-        .fetch(&[key("c")?], &Filter::everything(), Include::METADATA)
-        .await?;
-    let held = fetched
-        .iter()
-        .flatten()
-        .find_map(|r| r.metadata.get("n")?.as_integer());
+    let held = stored(&fixture::declared(&context).await?, "c").await?;
+    let held = held.metadata.get("n").and_then(|n| n.as_integer());
     holds(held == Some(9_007_199_254_740_993), || {
         format!("2^53 + 1 is read as {held:?}")
     })
@@ -131,8 +108,7 @@ async fn integers(context: Context) -> Checked {
 
 async fn count(context: Context) -> Checked {
     let collection = fixture::declared(&context).await?;
-    let number = u64::try_from(keys(&DECLARED)?.len()).unwrap_or(0);
-    rows("everything", &collection, number).await?;
+    rows("everything", &collection, number(DECLARED.len())).await?;
     for (what, filter, expected) in [
         ("a part", r#"{"b":true}"#, 2),
         ("nothing", r#"{"t":"zz"}"#, 0),
@@ -142,29 +118,11 @@ async fn count(context: Context) -> Checked {
     Ok(())
 }
 
-async fn twice(context: Context) -> Checked {
-    let asked = [key("a")?, key("a")?];
-    answers(
-        &read(&context, &asked, &Filter::everything()).await?,
-        &[Some("a"), Some("a")],
-    )
-}
-
 async fn partitioned(context: Context) -> Checked {
     let collection = context.make(&context.spec()?).await?;
-    let odd = Key::within(crate::context::text("p")?, crate::context::text("a")?);
-    refused(
-        collection
-            .fetch(
-                std::slice::from_ref(&odd),
-                &Filter::everything(),
-                Include::METADATA,
-            )
-            .await,
-        "a partition where there is none",
-    )?;
-    refused(
-        collection.upsert(&[Record::new(odd, [1.0; 4])]).await,
-        "a partition where there is none",
-    )
+    let odd = [Key::within(text("p")?, text("a")?)];
+    let (all, what) = (Filter::everything(), "a partition where there is none");
+    refused(collection.fetch(&odd, &all, Include::METADATA).await, what)?;
+    let records = odd.map(|key| shelfward_core::Record::new(key, [1.0; 4]));
+    refused(collection.upsert(&records).await, what)
 }

@@ -2,7 +2,9 @@
 //! as many as it declares on an approximate one. Small collections are asked for exactly everywhere.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
+use fastrand::Rng;
 use shelfward_core::capabilities::Dense;
 use shelfward_core::{
     Collection, Completeness, Filter, Key, Leg, LegResult, Metadata, Metric, Record,
@@ -46,61 +48,43 @@ fn many(collection: &Collection) -> u32 {
 const QUERIES: u32 = 50;
 const TOP_K: usize = 10;
 
-/// Numbers that are the same for the same seed (splitmix64).
-struct Numbers(u64);
+/// From -1 to 1.
+fn unit(random: &mut Rng) -> f32 {
+    random.f32() * 2.0 - 1.0
+}
 
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
+fn vector(random: &mut Rng) -> [f32; WIDTH] {
+    std::array::from_fn(|_| unit(random))
+}
 
-    /// From -1 to 1.
-    fn unit(&mut self) -> f32 {
-        let bits = u16::try_from(self.next() >> 48).unwrap_or(0);
-        f32::from(bits) / 32_768.0 - 1.0
-    }
-
-    fn vector(&mut self) -> [f32; WIDTH] {
-        std::array::from_fn(|_| self.unit())
-    }
+/// A vector beside another.
+fn beside(vector: &[f32], spread: f32, random: &mut Rng) -> Vec<f32> {
+    vector.iter().map(|x| x + spread * unit(random)).collect()
 }
 
 /// Records around forty middles, as texts of one subject lie, some far off, some twice.
-fn records(numbers: &mut Numbers, ids: std::ops::Range<u32>) -> Checked<Vec<Record>> {
-    let middles: Vec<_> = {
-        let mut of_all = Numbers(7);
-        (0..40).map(|_| of_all.vector()).collect()
-    };
+fn records(random: &mut Rng, ids: Range<u32>) -> Checked<Vec<Record>> {
+    let mut of_all = Rng::with_seed(7);
+    let middles: Vec<_> = (0..40).map(|_| vector(&mut of_all)).collect();
     let mut records: Vec<Record> = Vec::new();
     for n in ids {
         let spread = if n % 9 == 0 { 1.5 } else { 0.35 };
-        let middle = middles.get(usize::try_from(numbers.next() % 40).unwrap_or(0));
-        let middle = middle.copied().unwrap_or([1.0; WIDTH]);
-        let off = numbers.vector();
-        let mut vector: [f32; WIDTH] = std::array::from_fn(|i| match (middle.get(i), off.get(i)) {
-            (Some(middle), Some(off)) => middle + spread * off,
-            _ => 0.0,
-        });
+        let middle = random.choice(&middles).copied().unwrap_or([1.0; WIDTH]);
+        let mut vector = beside(&middle, spread, random);
         if n % 50 == 49
             && let Some(earlier) = records.last()
         {
             vector.copy_from_slice(&earlier.vector);
         }
         let metadata = format!(r#"{{"n":{},"t":"s{}"}}"#, n % 500, n % 2);
-        records.push(
-            Record::new(key(&format!("r{n:05}"))?, vector)
-                .with_metadata(Metadata::from_json(&metadata)?),
-        );
+        let record = Record::new(key(&format!("r{n:05}"))?, vector);
+        records.push(record.with_metadata(Metadata::from_json(&metadata)?));
     }
     Ok(records)
 }
 
 async fn make(context: &Context, metric: Metric) -> Checked<Collection> {
-    let mut spec = context.spec()?.with_fields(fixture::fields()?);
+    let mut spec = fixture::spec(context)?;
     spec.width = u32::try_from(WIDTH).unwrap_or(1);
     spec.metric = metric;
     context.make(&spec).await
@@ -121,7 +105,7 @@ async fn recall(
     collection: &Collection,
     there: &[Record],
     filter: &Filter,
-    numbers: &mut Numbers,
+    random: &mut Rng,
 ) -> Checked<f64> {
     let metric = collection.spec().metric;
     let matching: Vec<&Record> = there
@@ -134,27 +118,21 @@ async fn recall(
     let mut found_in_all = 0_u32;
     for query in 0..QUERIES {
         // Half of the queries lie beside a record, as those of users do.
-        let mut vector = numbers.vector();
-        if query % 2 == 0 {
-            let near = usize::try_from(numbers.next()).unwrap_or(0) % there.len().max(1);
-            if let Some(near) = there.get(near) {
-                let beside = near.vector.iter().zip(vector).map(|(a, b)| a + 0.1 * b);
-                for (place, x) in vector.iter_mut().zip(beside.collect::<Vec<_>>()) {
-                    *place = x;
-                }
-            }
-        }
-        let leg = Leg::dense(vector, filter.clone(), TOP_K);
+        let vector = match random.choice(there) {
+            Some(near) if query % 2 == 0 => beside(&near.vector, 0.1, random),
+            _ => vector(random).to_vec(),
+        };
+        let leg = Leg::dense(&*vector, filter.clone(), TOP_K);
         let found = collection.search(&leg).await?;
         let what = format!("{what}, query {query}");
         honest(&what, collection, &matching, &vector, &found)?;
         if promised && found.hits.len() != wanted {
             let message = format!("{what}: {} hits, not {wanted}", found.hits.len());
-            return Err(Finding::new(Verdict::Narrows, message));
+            return Err(Finding::narrows(message));
         }
         if found.end == Completeness::Complete && found.hits.len() < wanted {
             let message = format!("{what}: short, and it says that it is complete");
-            return Err(Finding::new(Verdict::Narrows, message));
+            return Err(Finding::narrows(message));
         }
         let mut scores: Vec<f64> = matching
             .iter()
@@ -184,12 +162,11 @@ fn honest(
     for hit in &found.hits {
         let id = &hit.key.id;
         let at = matching.binary_search_by(|record| record.key.cmp(&hit.key));
-        let record = at.ok().and_then(|at| matching.get(at)).ok_or_else(|| {
-            Finding::new(
-                Verdict::Widens,
-                format!("{what}: {id} is not there or does not match"),
-            )
-        })?;
+        let strange = || Finding::widens(format!("{what}: {id} is not there or does not match"));
+        let record = at
+            .ok()
+            .and_then(|at| matching.get(at))
+            .ok_or_else(strange)?;
         if !seen.insert(&hit.key) {
             let message = format!("{what}: {id} is answered twice");
             return Err(Finding::new(Verdict::Miscounts, message));
@@ -197,12 +174,10 @@ fn honest(
         let expected = score(collection.spec().metric, query, &record.vector);
         same_score(&format!("{what}, {id}"), hit.score, expected)?;
     }
-    let mut pairs = found.hits.iter().zip(found.hits.iter().skip(1));
-    if pairs.all(|(a, b)| a.score >= b.score) {
+    if found.hits.is_sorted_by(|a, b| a.score >= b.score) {
         return Ok(());
     }
-    let message = format!("{what}: scores do not fall");
-    Err(Finding::new(Verdict::Misorders, message))
+    Err(Finding::misorders(format!("{what}: scores do not fall")))
 }
 
 /// Whether the engine filters all of it by itself.
@@ -217,25 +192,33 @@ fn enough(what: &str, collection: &Collection, recall: f64) -> Checked {
         return Ok(());
     }
     let message = format!("{what}: a mean recall of {recall:.3}, {least} is declared");
-    Err(Finding::new(Verdict::Narrows, message))
+    Err(Finding::narrows(message))
+}
+
+/// A collection of many records, and they.
+async fn filled(
+    context: &Context,
+    metric: Metric,
+    random: &mut Rng,
+) -> Checked<(Collection, Vec<Record>)> {
+    let collection = make(context, metric).await?;
+    let there = records(random, 0..many(&collection))?;
+    collection.upsert(&there).await?;
+    Ok((collection, there))
 }
 
 async fn unfiltered(context: Context, metric: Metric) -> Checked {
-    let mut numbers = Numbers(context.seed());
-    let collection = make(&context, metric).await?;
-    let there = records(&mut numbers, 0..many(&collection))?;
-    collection.upsert(&there).await?;
+    let mut random = Rng::with_seed(context.seed());
+    let (collection, there) = filled(&context, metric, &mut random).await?;
     let everything = Filter::everything();
-    let found = recall("all", &collection, &there, &everything, &mut numbers).await?;
+    let found = recall("all", &collection, &there, &everything, &mut random).await?;
     enough("all", &collection, found)
 }
 
 /// One in two to one in five hundred, by classes and by ranges.
 async fn filtered(context: Context) -> Checked {
-    let mut numbers = Numbers(context.seed());
-    let collection = make(&context, Metric::Cosine).await?;
-    let there = records(&mut numbers, 0..many(&collection))?;
-    collection.upsert(&there).await?;
+    let mut random = Rng::with_seed(context.seed());
+    let (collection, there) = filled(&context, Metric::Cosine, &mut random).await?;
     let filters = [
         ("one in two", r#"{"t":"s0"}"#),
         ("three in ten", r#"{"n":{"$lt":150}}"#),
@@ -249,7 +232,7 @@ async fn filtered(context: Context) -> Checked {
     ];
     for (what, json) in filters {
         let filter = Filter::from_json(json)?;
-        let found = recall(what, &collection, &there, &filter, &mut numbers).await?;
+        let found = recall(what, &collection, &there, &filter, &mut random).await?;
         if full(collection.capabilities()) && served(&collection, &filter) {
             enough(what, &collection, found)?;
         }
@@ -259,10 +242,8 @@ async fn filtered(context: Context) -> Checked {
 
 /// A third is deleted, a fifth is written over by vectors of another place, more is added.
 async fn changed(context: Context) -> Checked {
-    let mut numbers = Numbers(context.seed());
-    let collection = make(&context, Metric::Cosine).await?;
-    let mut there = records(&mut numbers, 0..many(&collection))?;
-    collection.upsert(&there).await?;
+    let mut random = Rng::with_seed(context.seed());
+    let (collection, mut there) = filled(&context, Metric::Cosine, &mut random).await?;
     let gone: Vec<Key> = there.iter().step_by(3).map(|r| r.key.clone()).collect();
     collection.delete(&gone).await?;
     let mut at = 0;
@@ -272,25 +253,25 @@ async fn changed(context: Context) -> Checked {
     });
     let mut over = Vec::new();
     for record in there.iter_mut().step_by(5) {
-        record.vector = numbers.vector().into();
+        record.vector = vector(&mut random).into();
         over.push(record.clone());
     }
     collection.upsert(&over).await?;
     let many = many(&collection);
-    let new = records(&mut numbers, many..many + many / 5)?;
+    let new = records(&mut random, many..many + many / 5)?;
     collection.upsert(&new).await?;
     there.extend(new);
     let everything = Filter::everything();
-    let found = recall("changed", &collection, &there, &everything, &mut numbers).await?;
+    let found = recall("changed", &collection, &there, &everything, &mut random).await?;
     enough("changed", &collection, found)
 }
 
 /// Of twelve or more equal ones ten are asked for, among many others.
 async fn ties_at_the_cut(context: Context) -> Checked {
-    let mut numbers = Numbers(context.seed());
+    let mut random = Rng::with_seed(context.seed());
     let collection = make(&context, Metric::Cosine).await?;
-    let mut there = records(&mut numbers, 0..many(&collection))?;
-    let same = numbers.vector();
+    let mut there = records(&mut random, 0..many(&collection))?;
+    let same = vector(&mut random);
     for record in there.iter_mut().skip(5).step_by(50) {
         record.vector = same.into();
     }
@@ -305,7 +286,7 @@ async fn ties_at_the_cut(context: Context) -> Checked {
         let least = (least(&collection) * 10.0).floor();
         if found.hits.len() != TOP_K || f64::from(u32::try_from(best).unwrap_or(0)) < least {
             let message = format!("of the equal ones {best} are among the best {TOP_K}");
-            return Err(Finding::new(Verdict::Narrows, message));
+            return Err(Finding::narrows(message));
         }
     }
     Ok(())

@@ -1,10 +1,10 @@
 //! What is refused, and that no condition is ever dropped.
 
 use shelfward_core::filter::{all_of, any_of, key as field, not};
-use shelfward_core::{Filter, Leg, Match, Selector, query_words};
+use shelfward_core::{Filter, Include, Leg, Match, query_words};
 
 use crate::case::Case;
-use crate::check::{NONE, holds, ids, same_ids};
+use crate::check::{NONE, found, holds, left, same_ids};
 use crate::context::{Context, record, refused};
 use crate::fixture;
 use crate::verdict::{Checked, Finding};
@@ -27,15 +27,11 @@ pub(super) fn cases() -> Vec<Case> {
 async fn undeclared(context: Context) -> Checked {
     let collection = fixture::declared(&context).await?;
     let filter = Filter::from_json(r#"{"unknown":1}"#)?;
+    let what = "a filter on an undeclared field";
+    refused(collection.count(&filter).await, what)?;
     refused(
-        collection
-            .search(&Leg::dense([1.0; 4], filter.clone(), 5))
-            .await,
-        "a filter on an undeclared field",
-    )?;
-    refused(
-        collection.count(&filter).await,
-        "a filter on an undeclared field",
+        collection.search(&Leg::dense([1.0; 4], filter, 5)).await,
+        what,
     )
 }
 
@@ -44,10 +40,8 @@ async fn open_fields(context: Context) -> Checked {
     if context.adapter().await?.capabilities(&spec).open_fields {
         return context.make(&spec).await.map(drop);
     }
-    refused(
-        context.store().await?.ensure(&spec).await,
-        "open fields on a store that has none",
-    )
+    let answer = context.store().await?.ensure(&spec).await;
+    refused(answer, "open fields on a store that has none")
 }
 
 async fn lexical(context: Context) -> Checked {
@@ -60,11 +54,7 @@ async fn lexical(context: Context) -> Checked {
     }
     refused(answer, "a lexical leg where there is none")?;
     // The bare adapter refuses too: nobody may reach it with what it excludes.
-    let adapter = context.adapter().await?;
-    let bare = adapter
-        .open(&collection.spec().name)
-        .await?
-        .ok_or_else(|| Finding::errors("no collection"))?;
+    let bare = context.bare(&collection.spec().name).await?;
     refused(
         bare.search(&[leg]).await,
         "a lexical leg at the bare adapter",
@@ -77,63 +67,39 @@ async fn nodes(context: Context) -> Checked {
         "a filter of 5,001 nodes can be built".into()
     })?;
     let fits = any_of((0..1_000).map(|n| field("n").eq(n + 1_000_000))).build()?;
-    let found = fixture::declared(&context)
-        .await?
-        .search(&Leg::dense([1.0; 4], fits, 5))
-        .await?;
-    same_ids("a filter of 1,001 nodes", &ids(&found), NONE)
+    let found = found(&fixture::declared(&context).await?, fits).await?;
+    same_ids("a filter of 1,001 nodes", &found, NONE)
 }
 
 async fn values(_: Context) -> Checked {
     holds(field("n").is_in(0..10_001).build().is_err(), || {
         "10,001 values can be given".into()
     })?;
-    field("n")
-        .is_in(0..10_000)
-        .build()
-        .map(drop)
-        .map_err(Finding::from)
+    let fits = field("n").is_in(0..10_000).build();
+    fits.map(drop).map_err(Finding::from)
 }
 
 async fn top_k(context: Context) -> Checked {
     let leg = Leg::dense([1.0; 4], Filter::everything(), 1_000_000);
-    refused(
-        fixture::declared(&context).await?.search(&leg).await,
-        "a top_k of a million",
-    )
+    let answer = fixture::declared(&context).await?.search(&leg).await;
+    refused(answer, "a top_k of a million")
 }
 
 async fn page(context: Context) -> Checked {
     let collection = fixture::declared(&context).await?;
-    refused(
-        collection
-            .scan(
-                &Filter::everything(),
-                None,
-                0,
-                shelfward_core::Include::METADATA,
-            )
-            .await,
-        "a page of 0 records",
-    )
+    let everything = Filter::everything();
+    let page = collection.scan(&everything, None, 0, Include::METADATA);
+    refused(page.await, "a page of 0 records")
 }
 
 async fn stray(context: Context) -> Checked {
-    let spec = context.spec()?.with_fields(fixture::fields()?);
-    let collection = context.make(&spec).await?;
-    collection
-        .upsert(&[record("old", 0, r#"{"t":"mine"}"#)?])
-        .await?;
-    let selector: Selector = field("t").eq("mine").build()?.narrow()?;
+    let old = record("old", 0, r#"{"t":"mine"}"#)?;
+    let collection = fixture::holding(&context, &[old]).await?;
+    let selector = field("t").eq("mine").build()?.narrow()?;
     let stray = record("new", 1, r#"{"t":"theirs"}"#)?;
-    refused(
-        collection.replace(&selector, &[stray]).await,
-        "a record that the selector does not name",
-    )?;
-    let found = collection
-        .search(&Leg::dense([1.0; 4], Filter::everything(), 5))
-        .await?;
-    same_ids("after the refusal", &ids(&found), &["old"])
+    let answer = collection.replace(&selector, &[stray]).await;
+    refused(answer, "a record that the selector does not name")?;
+    left("after the refusal", &collection, &["old"]).await
 }
 
 async fn malformed(_: Context) -> Checked {
@@ -163,7 +129,6 @@ async fn malformed(_: Context) -> Checked {
 }
 
 async fn no_condition_dropped(context: Context) -> Checked {
-    let collection = fixture::declared(&context).await?;
     // To drop any of the first three lets more through, so that it shows.
     let filter = all_of([
         field("t").is_in(["red", "Red", "été"]),
@@ -173,6 +138,6 @@ async fn no_condition_dropped(context: Context) -> Checked {
         not(field("x").gt(100)),
     ])
     .build()?;
-    let found = collection.search(&Leg::dense([1.0; 4], filter, 10)).await?;
-    same_ids("five conditions", &ids(&found), &["a"])
+    let found = found(&fixture::declared(&context).await?, filter).await?;
+    same_ids("five conditions", &found, &["a"])
 }

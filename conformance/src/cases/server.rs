@@ -5,37 +5,31 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
-use shelfward_core::capabilities::{Replace, Writers};
 use shelfward_core::filter::key;
 use shelfward_core::{
-    Capabilities, Collection, ErrorKind, Field, FieldKind, Filter, Leg, MetadataKey, Operation,
-    Persistence, Record, Selector, Store, StoreError,
+    Collection, ErrorKind, Field, FieldKind, Filter, Leg, LegResult, Operation, Persistence,
+    Record, Selector, Store, StoreError,
 };
 
 use crate::case::{Case, Wanted};
-use crate::check::{holds, ids, same_ids};
-use crate::context::{Context, record};
+use crate::check::{NOT_ORDERED, atomic, found, holds, ids, ordered, same_ids};
+use crate::context::{Context, name, record};
 use crate::proxy::{Mode, Proxy};
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
+    let not_atomic = "its replace is not atomic, so one that is cut may leave part of it";
+    let cut_off = Case::new("faults/client-cut-off-holds-nobody", holds_nobody);
+    let fallen_silent = Case::new("faults/client-fallen-silent-lets-go", lets_go);
     let of_a_server = [
         Case::new("faults/server-gone", gone),
         Case::new("faults/server-comes-back", comes_back),
         Case::new("faults/opened-without-its-server", opened_without),
         Case::new("faults/server-gone-during-a-search", gone_during_a_search),
-        Case::new("faults/server-gone-during-a-replace", gone_during_a_replace).only_where(
-            atomic,
-            "its replace is not atomic, so one that is cut may leave part of it",
-        ),
-        Case::new("faults/client-cut-off-holds-nobody", holds_nobody).only_where(
-            ordered,
-            "its replace is not atomic, or it does not order the writers of other processes",
-        ),
-        Case::new("faults/client-fallen-silent-lets-go", lets_go).only_where(
-            ordered,
-            "its replace is not atomic, or it does not order the writers of other processes",
-        ),
+        Case::new("faults/server-gone-during-a-replace", gone_during_a_replace)
+            .only_where(atomic, not_atomic),
+        cut_off.only_where(ordered, NOT_ORDERED),
+        fallen_silent.only_where(ordered, NOT_ORDERED),
         Case::new("faults/server-does-not-answer", silent),
         Case::new("faults/late-answer-is-nobodys", late_answers),
         Case::new("faults/slow-server", slow),
@@ -54,14 +48,6 @@ const LONG: Duration = Duration::from_secs(8);
 /// A replace of more chunks than this is cut at the first so many alone.
 const MOST_CHUNKS: u64 = 40;
 
-fn atomic(can: &Capabilities) -> bool {
-    can.replace == Replace::Atomic
-}
-
-fn ordered(can: &Capabilities) -> bool {
-    atomic(can) && can.writers == Writers::AllProcesses
-}
-
 /// A collection, seen through a proxy and from beside it.
 struct ProxyFixture {
     context: Context,
@@ -74,8 +60,7 @@ struct ProxyFixture {
 
 impl ProxyFixture {
     async fn new(context: Context, timeout: Duration) -> Checked<Self> {
-        let field =
-            |name| -> Checked<Field> { Ok(Field::new(MetadataKey::new(name)?, FieldKind::Text)) };
+        let field = |key| Checked::Ok(Field::new(name(key)?, FieldKind::Text));
         let spec = context.spec()?.with_fields([field("t")?, field("id")?]);
         let beside = context.make(&spec).await?;
         beside.upsert(&unit(OLD)?).await?;
@@ -139,22 +124,29 @@ impl ProxyFixture {
 
     /// The handle works again, without being opened again.
     async fn searches_again(&self) -> Checked {
-        let leg = everything();
-        let found = self.finds_it_back("a search", || self.collection.search(&leg));
-        same_ids("a search", &ids(&found.await?), OLD)
+        self.finds_again("a search", &everything(), OLD).await
+    }
+
+    async fn finds_again(&self, what: &str, leg: &Leg, expected: &[&str]) -> Checked {
+        let found = self.finds_it_back("a search", || self.collection.search(leg));
+        same_ids(what, &ids(&found.await?), expected)
+    }
+
+    /// What a search answers.
+    async fn search(&self, what: &str, leg: &Leg) -> Checked<Result<LegResult, StoreError>> {
+        self.answer(what, self.collection.search(leg)).await
     }
 
     /// What is there, by another client.
     async fn there(&self) -> Checked<Vec<String>> {
-        Ok(ids(&self.beside.search(&everything()).await?))
+        found(&self.beside, Filter::everything()).await
     }
 }
 
 async fn proxy(context: &Context) -> Checked<Proxy> {
     let failed = |e: std::io::Error| Finding::errors(format!("no proxy could begin: {}", e.kind()));
-    Proxy::before(context.server()?.address())
-        .await
-        .map_err(failed)
+    let begun = Proxy::before(context.server()?.address()).await;
+    begun.map_err(failed)
 }
 
 async fn answer<T>(
@@ -166,12 +158,10 @@ async fn answer<T>(
     // A call may have to wait for a connection and then for an answer on it.
     let bound = 2 * timeout + Duration::from_secs(2);
     let Ok(answer) = tokio::time::timeout(bound, call).await else {
-        let millis = (timeout.as_millis(), bound.as_millis());
-        let message = format!(
-            "{what}: not given up after {} ms, by a client whose timeout is {} ms",
-            millis.1, millis.0
-        );
-        return Err(Finding::errors(message));
+        let (timeout, bound) = (timeout.as_millis(), bound.as_millis());
+        return Err(Finding::errors(format!(
+            "{what}: not given up after {bound} ms, by a client whose timeout is {timeout} ms"
+        )));
     };
     if let Err(error) = &answer {
         shows_no_secret(what, error, &context.server()?.secrets())?;
@@ -242,44 +232,37 @@ fn only(id: &str) -> Checked<Leg> {
 }
 
 async fn gone(context: Context) -> Checked {
-    let fixture = ProxyFixture::new(context, SHORT).await?;
-    fixture.searches_again().await?;
-    fixture.proxy.set(Mode::Refuses).await;
+    let seen = ProxyFixture::new(context, SHORT).await?;
+    seen.searches_again().await?;
+    seen.proxy.set(Mode::Refuses).await;
     let (leg, new) = (everything(), [record("late", 9, "{}")?]);
-    fixture
-        .finds_it_gone("a search", fixture.collection.search(&leg))
+    let (collection, store) = (&seen.collection, &seen.store);
+    seen.finds_it_gone("a search", collection.search(&leg))
         .await?;
-    fixture
-        .finds_it_gone("an upsert", fixture.collection.upsert(&new))
+    seen.finds_it_gone("an upsert", collection.upsert(&new))
         .await?;
-    fixture
-        .finds_it_gone("a list", fixture.store.list())
-        .await?;
-    fixture
-        .finds_it_gone("a health check", fixture.store.health())
-        .await?;
-    same_ids("after it", &fixture.there().await?, OLD)
+    seen.finds_it_gone("a list", store.list()).await?;
+    seen.finds_it_gone("a health check", store.health()).await?;
+    same_ids("after it", &seen.there().await?, OLD)
 }
 
 /// The same handles work again, after refusals and after cuts that nobody noticed.
 async fn comes_back(context: Context) -> Checked {
-    let fixture = ProxyFixture::new(context, SHORT).await?;
-    fixture.proxy.set(Mode::Refuses).await;
-    let _ = fixture.collection.search(&everything()).await;
-    fixture.proxy.set(Mode::Passes).await;
-    fixture.searches_again().await?;
-    fixture
-        .finds_it_back("a health check", || fixture.store.health())
-        .await?;
+    let seen = ProxyFixture::new(context, SHORT).await?;
+    seen.proxy.set(Mode::Refuses).await;
+    let _ = seen.collection.search(&everything()).await;
+    seen.proxy.set(Mode::Passes).await;
+    seen.searches_again().await?;
+    let health = || seen.store.health();
+    seen.finds_it_back("a health check", health).await?;
     let mut expected = OLD.to_vec();
     for id in ["d", "e", "f"] {
-        fixture.proxy.cut();
+        seen.proxy.cut();
         let new = [record(id, 7, "{}")?];
-        fixture
-            .finds_it_back("an upsert", || fixture.collection.upsert(&new))
-            .await?;
+        let upsert = || seen.collection.upsert(&new);
+        seen.finds_it_back("an upsert", upsert).await?;
         expected.push(id);
-        same_ids("what was written", &fixture.there().await?, &expected)?;
+        same_ids("what was written", &seen.there().await?, &expected)?;
     }
     Ok(())
 }
@@ -308,41 +291,38 @@ async fn opened_without(context: Context) -> Checked {
 }
 
 async fn gone_during_a_search(context: Context) -> Checked {
-    let fixture = ProxyFixture::new(context, SHORT).await?;
-    let leg = everything();
+    let seen = ProxyFixture::new(context, SHORT).await?;
     for chunks in 0..MOST_CHUNKS {
-        fixture.searches_again().await?;
-        fixture.proxy.cut_after(chunks, Mode::Refuses);
+        seen.searches_again().await?;
+        seen.proxy.cut_after(chunks, Mode::Refuses);
         let what = "a search whose server goes away";
-        let answer = fixture
-            .answer(what, fixture.collection.search(&leg))
-            .await?;
-        let cut = fixture.proxy.was_cut();
+        let answer = seen.search(what, &everything()).await?;
+        let cut = seen.proxy.was_cut();
         match answer {
             // All of the answer may have come before the cut.
             Ok(found) => same_ids(what, &ids(&found), OLD)?,
             failed => gone_answer(what, &failed)?,
         }
-        fixture.proxy.set(Mode::Passes).await;
+        seen.proxy.set(Mode::Passes).await;
         if !cut {
             break;
         }
     }
-    fixture.searches_again().await
+    seen.searches_again().await
 }
 
 /// Cut after every chunk that it sends.
 async fn gone_during_a_replace(context: Context) -> Checked {
-    let fixture = ProxyFixture::new(context, LONG).await?;
+    let seen = ProxyFixture::new(context, LONG).await?;
     let (selector, old, new) = (selector()?, unit(OLD)?, unit(NEW)?);
     for chunks in 0..MOST_CHUNKS {
-        fixture.searches_again().await?;
-        fixture.proxy.cut_after(chunks, Mode::Passes);
+        seen.searches_again().await?;
+        seen.proxy.cut_after(chunks, Mode::Passes);
         let what = format!("a replace that is cut after {chunks} chunks");
-        let replace = fixture.collection.replace(&selector, &new);
-        let answer = fixture.answer(&what, replace).await?;
-        let cut = fixture.proxy.was_cut();
-        let there = fixture.there().await?;
+        let replace = seen.collection.replace(&selector, &new);
+        let answer = seen.answer(&what, replace).await?;
+        let cut = seen.proxy.was_cut();
+        let there = seen.there().await?;
         match answer {
             Ok(_) => same_ids(&format!("{what} and answers"), &there, NEW)?,
             Err(error) => {
@@ -353,32 +333,30 @@ async fn gone_during_a_replace(context: Context) -> Checked {
             }
         }
         // Nothing of it is left, whatever the server still did.
-        fixture.beside.replace(&selector, &old).await?;
+        seen.beside.replace(&selector, &old).await?;
         if !cut {
             break;
         }
     }
-    fixture.searches_again().await
+    seen.searches_again().await
 }
 
 /// Whatever a client held when it was cut off, another one writes at once, and its write stays.
 async fn holds_nobody(context: Context) -> Checked {
-    let fixture = ProxyFixture::new(context, LONG).await?;
-    let other = fixture.context.again(&fixture.beside.spec().name).await?;
+    let seen = ProxyFixture::new(context, LONG).await?;
+    let other = seen.context.again(&seen.beside.spec().name).await?;
     let (selector, old, new) = (selector()?, unit(OLD)?, unit(NEW)?);
     for chunks in 0..MOST_CHUNKS {
-        fixture.searches_again().await?;
-        fixture.proxy.cut_after(chunks, Mode::Passes);
+        seen.searches_again().await?;
+        seen.proxy.cut_after(chunks, Mode::Passes);
         // Whatever becomes of it: another case asks that.
-        let replace = fixture.collection.replace(&selector, &new);
-        let _ = fixture.answer("a replace that is cut off", replace).await?;
-        let cut = fixture.proxy.was_cut();
+        let replace = seen.collection.replace(&selector, &new);
+        let _ = seen.answer("a replace that is cut off", replace).await?;
+        let cut = seen.proxy.was_cut();
         let what = "a replace beside a client that was cut off";
-        fixture
-            .answer(what, other.replace(&selector, &old))
-            .await??;
+        seen.answer(what, other.replace(&selector, &old)).await??;
         tokio::time::sleep(Duration::from_millis(20)).await;
-        same_ids(what, &fixture.there().await?, OLD)?;
+        same_ids(what, &seen.there().await?, OLD)?;
         if !cut {
             break;
         }
@@ -397,18 +375,18 @@ async fn lets_go(context: Context) -> Checked {
 }
 
 async fn fallen_silent(context: Context, chunks: u64) -> Checked {
-    let fixture = ProxyFixture::new(context, SHORT).await?;
-    fixture.searches_again().await?;
+    let seen = ProxyFixture::new(context, SHORT).await?;
+    seen.searches_again().await?;
     let (selector, old, new) = (selector()?, unit(OLD)?, unit(NEW)?);
-    fixture.proxy.silent_after(chunks);
+    seen.proxy.cut_after(chunks, Mode::Silent);
     let begun = Instant::now();
     // Whatever becomes of it, and whenever it is given up.
-    let replace = fixture.collection.replace(&selector, &new);
+    let replace = seen.collection.replace(&selector, &new);
     let _ = tokio::time::timeout(HELD, replace).await;
     let what = format!("a replace beside a client that fell silent after {chunks} chunks");
     loop {
         let left = (SHORT + HELD).saturating_sub(begun.elapsed());
-        match tokio::time::timeout(left, fixture.beside.replace(&selector, &old)).await {
+        match tokio::time::timeout(left, seen.beside.replace(&selector, &old)).await {
             Ok(Ok(_)) => break,
             Ok(Err(error)) => interrupted(&what, &error)?,
             Err(_) => {
@@ -419,7 +397,7 @@ async fn fallen_silent(context: Context, chunks: u64) -> Checked {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    same_ids(&what, &fixture.there().await?, OLD)
+    same_ids(&what, &seen.there().await?, OLD)
 }
 
 fn timed_out<T>(what: &str, operation: Operation, answer: &Result<T, StoreError>) -> Checked {
@@ -435,74 +413,51 @@ fn timed_out<T>(what: &str, operation: Operation, answer: &Result<T, StoreError>
 }
 
 async fn silent(context: Context) -> Checked {
-    let fixture = ProxyFixture::new(context, SHORT).await?;
-    fixture.searches_again().await?;
-    fixture.proxy.set(Mode::Silent).await;
-    let leg = everything();
-    let search = fixture
-        .answer("a search", fixture.collection.search(&leg))
-        .await?;
+    let seen = ProxyFixture::new(context, SHORT).await?;
+    seen.searches_again().await?;
+    seen.proxy.set(Mode::Silent).await;
+    let search = seen.search("a search", &everything()).await?;
     timed_out("a search", Operation::Search, &search)?;
     // What is there already, so that nothing changes if it comes to the server after all.
     let same = unit(OLD)?;
-    let upsert = fixture
-        .answer("an upsert", fixture.collection.upsert(&same))
-        .await?;
+    let upsert = seen.collection.upsert(&same);
+    let upsert = seen.answer("an upsert", upsert).await?;
     timed_out("an upsert", Operation::Upsert, &upsert)?;
-    let health = fixture
-        .answer("a health check", fixture.store.health())
-        .await?;
+    let health = seen.answer("a health check", seen.store.health()).await?;
     timed_out("a health check", Operation::Health, &health)?;
-    fixture.proxy.set(Mode::Passes).await;
-    fixture.searches_again().await
+    seen.proxy.set(Mode::Passes).await;
+    seen.searches_again().await
 }
 
 /// A client that gave up must not take what comes late for the answer to what it asks next.
 async fn late_answers(context: Context) -> Checked {
-    let fixture = ProxyFixture::new(context, SHORT).await?;
+    let seen = ProxyFixture::new(context, SHORT).await?;
     for (early, next) in [("a", "b"), ("c", "a")] {
-        fixture.searches_again().await?;
-        fixture.proxy.set(Mode::Silent).await;
-        let leg = only(early)?;
-        let answer = fixture
-            .answer("a search", fixture.collection.search(&leg))
-            .await?;
+        seen.searches_again().await?;
+        seen.proxy.set(Mode::Silent).await;
+        let answer = seen.search("a search", &only(early)?).await?;
         timed_out("a search", Operation::Search, &answer)?;
-        fixture.proxy.set(Mode::Passes).await;
-        let leg = only(next)?;
-        let found = fixture.finds_it_back("a search", || fixture.collection.search(&leg));
-        same_ids(
-            "a search after one that was given up",
-            &ids(&found.await?),
-            &[next],
-        )?;
+        seen.proxy.set(Mode::Passes).await;
+        let what = "a search after one that was given up";
+        seen.finds_again(what, &only(next)?, &[next]).await?;
     }
     Ok(())
 }
 
 async fn slow(context: Context) -> Checked {
-    let fixture = ProxyFixture::new(context, LONG).await?;
-    fixture
-        .proxy
-        .set(Mode::Slow(Duration::from_millis(15)))
-        .await;
+    let seen = ProxyFixture::new(context, LONG).await?;
+    let slowly = Mode::Slow(Duration::from_millis(15));
+    seen.proxy.set(slowly).await;
     let (leg, new) = (everything(), unit(NEW)?);
-    let found = fixture
-        .answer("a search", fixture.collection.search(&leg))
-        .await??;
+    let found = seen.search("a search", &leg).await??;
     same_ids("a slow search", &ids(&found), OLD)?;
-    fixture
-        .answer("an upsert", fixture.collection.upsert(&new))
-        .await??;
+    let upsert = seen.collection.upsert(&new);
+    seen.answer("an upsert", upsert).await??;
     let both = [OLD, NEW].concat();
-    same_ids("after a slow upsert", &fixture.there().await?, &both)?;
-    let found = fixture
-        .answer("a search", fixture.collection.search(&leg))
-        .await??;
+    same_ids("after a slow upsert", &seen.there().await?, &both)?;
+    let found = seen.search("a search", &leg).await??;
     same_ids("a slow search", &ids(&found), &both)?;
-    fixture
-        .answer("a health check", fixture.store.health())
-        .await??;
+    seen.answer("a health check", seen.store.health()).await??;
     Ok(())
 }
 

@@ -12,9 +12,9 @@ use shelfward_core::library::{
 use shelfward_core::{LibraryIndex, Scope, SourceId};
 
 use crate::check::full;
-use crate::context::Context;
-use crate::library::{file, open, source_of};
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::context::{Context, spawned};
+use crate::library::{self, file, source_of};
+use crate::verdict::{Checked, Finding};
 
 /// The sources that are replaced at the same time.
 const SOURCES: [&str; 2] = ["s1", "s2"];
@@ -56,7 +56,7 @@ impl Progress {
 }
 
 pub(super) async fn one_state(context: Context) -> Checked {
-    let index = open(&context, &context.store().await?).await?;
+    let index = library::new(&context).await?;
     for source in SOURCES {
         file(&index, "org1", version_of(source, 0)?).await?;
     }
@@ -67,17 +67,6 @@ pub(super) async fn one_state(context: Context) -> Checked {
     let writers = try_join_all(writers);
     let readers = try_join_all(readers);
     tokio::try_join!(writers, readers).map(drop)
-}
-
-/// A task that ends with the one that waits for it.
-async fn spawned(work: impl Future<Output = Checked> + Send + 'static) -> Checked {
-    let mut tasks = tokio::task::JoinSet::new();
-    tasks.spawn(work);
-    match tasks.join_next().await {
-        Some(Ok(done)) => done,
-        Some(Err(ended)) => Err(Finding::errors(ended.to_string())),
-        None => Ok(()),
-    }
 }
 
 async fn write(index: LibraryIndex, n: usize, progress: Arc<Progress>, begun: Instant) -> Checked {
@@ -135,7 +124,7 @@ fn of_one_state(what: &str, answer: &[FoundPassage], full: bool) -> Checked {
             let message = format!(
                 "{what}: one answer holds passages of several versions of {source}: {versions:?}"
             );
-            return Err(Finding::new(Verdict::Widens, message));
+            return Err(Finding::widens(message));
         }
         let there = first.map_or(usize::MAX, passages);
         if full && versions.len() != there {
@@ -143,7 +132,7 @@ fn of_one_state(what: &str, answer: &[FoundPassage], full: bool) -> Checked {
                 "{what}: {} passages of the version {first:?} of {source}, which never had so many",
                 versions.len()
             );
-            return Err(Finding::new(Verdict::Narrows, message));
+            return Err(Finding::narrows(message));
         }
     }
     Ok(())

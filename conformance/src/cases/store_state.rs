@@ -6,7 +6,7 @@ use shelfward_core::{
     Collection, Filter, Include, Key, Leg, LegResult, Match, Record, StoredRecord, query_words,
 };
 
-use crate::check::{counted, full, holds, ids, same_ids, same_score, scan};
+use crate::check::{counted, full, holds, ids, number, same_ids, same_score, scan};
 use crate::oracle::score;
 use crate::verdict::{Checked, Finding};
 
@@ -67,31 +67,29 @@ pub(super) async fn agrees(
     word: &str,
 ) -> Checked {
     let there_ids: Vec<_> = there.keys().map(|key| key.id.to_string()).collect();
-    let count = u64::try_from(there.len()).unwrap_or(u64::MAX);
     let everything = Filter::everything();
-    counted(what, collection, &everything, count).await?;
+    counted(what, collection, &everything, number(there.len())).await?;
     let can = collection.capabilities();
     let top_k = can.max_top_k.unwrap_or(10_000).min(10_000);
     if there.len() > top_k {
-        return Err(Finding::errors(format!(
-            "{what}: more records than one search can answer"
-        )));
+        let message = format!("{what}: more records than one search can answer");
+        return Err(Finding::errors(message));
     }
     let query = vec![1.0; usize::try_from(collection.spec().width).unwrap_or(1)];
     let leg = Leg::dense(query.clone(), everything.clone(), top_k);
     let found = collection.search(&leg).await?;
     let by_vector = ids(&found);
     // One that promises no full answers may leave some out, and must not find others.
-    let expected: Vec<_> = there_ids
-        .iter()
+    let expected = there_ids.iter();
+    let expected: Vec<_> = expected
         .filter(|id| full(can) || by_vector.contains(id))
         .collect();
     same_ids(&format!("{what}, by vector"), &by_vector, &expected)?;
     for hit in &found.hits {
-        if let Some(vector) = there
+        let stored = there
             .get(&hit.key)
-            .and_then(|record| record.vector.as_ref())
-        {
+            .and_then(|record| record.vector.as_ref());
+        if let Some(vector) = stored {
             let expected = score(collection.spec().metric, &query, vector);
             same_score(&format!("{what}, {}", hit.key.id), hit.score, expected)?;
         }

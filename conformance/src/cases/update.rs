@@ -2,18 +2,17 @@
 
 use shelfward_core::filter::key as field;
 use shelfward_core::{
-    Capabilities, Collection, Field, FieldKind, FieldRole, Filter, Include, Key, Leg, Metadata,
-    MetadataKey, MetadataPatch, Record, Scalar, StoredRecord, Value,
+    Collection, Field, FieldKind, FieldRole, Key, Metadata, MetadataPatch, Record, Selector, Value,
 };
 
 use crate::case::Case;
-use crate::check::{counts_updated, holds, ids, same_ids};
-use crate::context::{Context, key, refused, text};
-use crate::fixture::{DECLARED, fields, records};
-use crate::verdict::{Checked, Finding};
+use crate::check::{counts_updated, found, holds, same_ids, stored, updates};
+use crate::context::{Context, name, refused, text, text_value};
+use crate::fixture;
+use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
-    let cases = vec![
+    let cases = [
         Case::new("update/counts", count),
         Case::new("update/merges", merges),
         Case::new("update/removes", removes),
@@ -26,154 +25,101 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("update/wrong-kind", wrong_kind),
         Case::new("update/never-the-partition", partition),
     ];
-    let cases = cases.into_iter().map(|case| case.needs(updates));
+    let cases = cases.map(|case| case.needs(updates)).into_iter();
     let refusals = refusals
         .map(|case| case.only_where(updates, "it refuses every update of metadata in place"));
     cases.chain(refusals).collect()
 }
 
-fn updates(can: &Capabilities) -> bool {
-    can.update_metadata.is_some()
+fn red() -> Checked<Selector> {
+    Ok(field("t").eq("red").build()?.narrow()?)
 }
 
-async fn fixture(context: &Context) -> Checked<Collection> {
-    let collection = context
-        .make(&context.spec()?.with_fields(fields()?))
-        .await?;
-    collection.upsert(&records(&DECLARED)?).await?;
+/// The documents, of which the red one was patched.
+async fn patched(context: &Context, patch: MetadataPatch) -> Checked<Collection> {
+    let collection = fixture::own(context).await?;
+    collection.update_metadata(&red()?, &patch).await?;
     Ok(collection)
 }
 
-async fn stored(collection: &Collection, id: &str) -> Checked<StoredRecord> {
-    let fetched = collection
-        .fetch(&[key(id)?], &Filter::everything(), Include::ALL)
-        .await?;
-    fetched
-        .into_iter()
-        .next()
-        .flatten()
-        .ok_or_else(|| Finding::errors(format!("{id} is gone")))
-}
-
-fn name(name: &str) -> Checked<MetadataKey> {
-    Ok(MetadataKey::new(name)?)
-}
-
-fn value(value: &str) -> Checked<Value> {
-    Ok(Value::Scalar(Scalar::text(value)?))
+/// What the red one, `a`, holds.
+async fn is_now(collection: &Collection, expected: &str, otherwise: &str) -> Checked {
+    let held = stored(collection, "a").await?.metadata;
+    let expected = Metadata::from_json(expected)?;
+    holds(*held == expected, || otherwise.to_owned())
 }
 
 async fn count(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("n").eq(5).build()?.narrow()?;
-    let patch = MetadataPatch::new().set(name("t")?, value("new")?);
-    counts_updated(
-        "updated",
-        collection.capabilities(),
-        collection.update_metadata(&selector, &patch).await?,
-        2,
-    )?;
-    let found = collection
-        .search(&Leg::dense([1.0; 4], field("t").eq("new").build()?, 50))
-        .await?;
-    same_ids("the updated", &ids(&found), &["a", "h"])
+    let collection = fixture::own(&context).await?;
+    let five = field("n").eq(5).build()?.narrow()?;
+    let patch = MetadataPatch::new().set(name("t")?, text_value("new")?);
+    let updated = collection.update_metadata(&five, &patch).await?;
+    counts_updated("updated", collection.capabilities(), updated, 2)?;
+    let new = found(&collection, field("t").eq("new").build()?).await?;
+    same_ids("the updated", &new, &["a", "h"])
 }
 
 async fn merges(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("t").eq("red").build()?.narrow()?;
-    let patch = MetadataPatch::new()
-        .set(name("n")?, 7)
-        .set(name("l")?, Value::texts(["z"])?);
-    collection.update_metadata(&selector, &patch).await?;
-    let expected = Metadata::from_json(r#"{"t":"red","l":["z"],"n":7,"x":2.5,"b":true}"#)?;
-    let found = stored(&collection, "a").await?.metadata;
-    holds(*found == expected, || {
-        "an update does not leave the other keys as they are".into()
-    })
+    let patch = MetadataPatch::new().set(name("n")?, 7);
+    let patch = patch.set(name("l")?, Value::texts(["z"])?);
+    let collection = patched(&context, patch).await?;
+    let expected = r#"{"t":"red","l":["z"],"n":7,"x":2.5,"b":true}"#;
+    let otherwise = "an update does not leave the other keys as they are";
+    is_now(&collection, expected, otherwise).await
 }
 
 async fn removes(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("t").eq("red").build()?.narrow()?;
-    let patch = MetadataPatch::new()
-        .remove(name("x")?)
-        .remove(name("b")?)
-        .remove(name("missing")?);
-    collection.update_metadata(&selector, &patch).await?;
-    let expected = Metadata::from_json(r#"{"t":"red","l":["a","b"],"n":5}"#)?;
-    let found = stored(&collection, "a").await?.metadata;
-    holds(*found == expected, || {
-        "a removed key is still there, or another is gone".into()
-    })?;
-    let found = collection
-        .search(&Leg::dense([1.0; 4], field("b").exists(true).build()?, 50))
-        .await?;
-    same_ids("those that have it", &ids(&found), &["b", "h"])
+    let keys = ["x", "b", "missing"].into_iter().map(name);
+    let patch = keys.collect::<Checked<Vec<_>>>()?.into_iter();
+    let patch = patch.fold(MetadataPatch::new(), MetadataPatch::remove);
+    let collection = patched(&context, patch).await?;
+    let expected = r#"{"t":"red","l":["a","b"],"n":5}"#;
+    let otherwise = "a removed key is still there, or another is gone";
+    is_now(&collection, expected, otherwise).await?;
+    let have = found(&collection, field("b").exists(true).build()?).await?;
+    same_ids("those that have it", &have, &["b", "h"])
 }
 
 async fn keeps(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
+    let collection = fixture::own(&context).await?;
     let before = stored(&collection, "a").await?;
-    let selector = field("t").eq("red").build()?.narrow()?;
-    collection
-        .update_metadata(&selector, &MetadataPatch::new().set(name("n")?, 7))
-        .await?;
+    let patch = MetadataPatch::new().set(name("n")?, 7);
+    collection.update_metadata(&red()?, &patch).await?;
     let after = stored(&collection, "a").await?;
-    holds(
-        before.vector == after.vector && before.text == after.text,
-        || "an update changes the vector or the text".into(),
-    )
+    let same = before.vector == after.vector && before.text == after.text;
+    holds(same, || "an update changes the vector or the text".into())
 }
 
 async fn seen(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("t").eq("red").build()?.narrow()?;
     let patch = MetadataPatch::new().set(name("l")?, Value::texts(["only"])?);
-    collection.update_metadata(&selector, &patch).await?;
-    for (filter, expected) in [
-        (field("l").is_in(["only"]), &["a"][..]),
-        (field("l").is_in(["a"]), &["h"]),
-    ] {
-        let found = collection
-            .search(&Leg::dense([1.0; 4], filter.build()?, 50))
-            .await?;
-        same_ids("by the new values", &ids(&found), expected)?;
+    let collection = patched(&context, patch).await?;
+    for (member, expected) in [("only", "a"), ("a", "h")] {
+        let found = found(&collection, field("l").is_in([member]).build()?).await?;
+        same_ids("by the new values", &found, &[expected])?;
     }
     Ok(())
 }
 
 async fn none(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("t").eq("nobody").build()?.narrow()?;
+    let collection = fixture::own(&context).await?;
+    let nobody = field("t").eq("nobody").build()?.narrow()?;
     let patch = MetadataPatch::new().set(name("n")?, 7);
-    counts_updated(
-        "updated",
-        collection.capabilities(),
-        collection.update_metadata(&selector, &patch).await?,
-        0,
-    )
+    let updated = collection.update_metadata(&nobody, &patch).await?;
+    counts_updated("updated", collection.capabilities(), updated, 0)
+}
+
+async fn is_refused(context: &Context, patch: MetadataPatch, what: &str) -> Checked {
+    let collection = fixture::own(context).await?;
+    refused(collection.update_metadata(&red()?, &patch).await, what)
 }
 
 async fn empty_patch(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("t").eq("red").build()?.narrow()?;
-    refused(
-        collection
-            .update_metadata(&selector, &MetadataPatch::new())
-            .await,
-        "a patch of nothing",
-    )
+    is_refused(&context, MetadataPatch::new(), "a patch of nothing").await
 }
 
 async fn wrong_kind(context: Context) -> Checked {
-    let collection = fixture(&context).await?;
-    let selector = field("t").eq("red").build()?.narrow()?;
-    let patch = MetadataPatch::new().set(name("n")?, value("seven")?);
-    refused(
-        collection.update_metadata(&selector, &patch).await,
-        "a text under an integer field",
-    )
+    let patch = MetadataPatch::new().set(name("n")?, text_value("seven")?);
+    is_refused(&context, patch, "a text under an integer field").await
 }
 
 async fn partition(context: Context) -> Checked {
@@ -183,21 +129,17 @@ async fn partition(context: Context) -> Checked {
     ];
     let collection = context.make(&context.spec()?.with_fields(fields)).await?;
     let metadata = Metadata::new().with("tenant", "org")?.with("unit", "u")?;
-    let record =
-        Record::new(Key::within(text("org")?, text("a")?), [1.0; 4]).with_metadata(metadata);
+    let key = Key::within(text("org")?, text("a")?);
+    let record = Record::new(key, [1.0; 4]).with_metadata(metadata);
     collection.upsert(&[record]).await?;
     let selector = field("tenant").eq("org").build()?.narrow()?;
     for fixed in ["tenant", "unit"] {
-        let set = MetadataPatch::new().set(name(fixed)?, value("other")?);
-        refused(
-            collection.update_metadata(&selector, &set).await,
-            "a patch of where a record belongs",
-        )?;
+        let set = MetadataPatch::new().set(name(fixed)?, text_value("other")?);
         let remove = MetadataPatch::new().remove(name(fixed)?);
-        refused(
-            collection.update_metadata(&selector, &remove).await,
-            "a patch of where a record belongs",
-        )?;
+        for patch in [set, remove] {
+            let answer = collection.update_metadata(&selector, &patch).await;
+            refused(answer, "a patch of where a record belongs")?;
+        }
     }
     Ok(())
 }

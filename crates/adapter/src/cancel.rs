@@ -1,5 +1,6 @@
 //! Work whose caller may be gone: a future can be dropped anywhere, and what runs for it goes on by
-//! itself until it looks. Needs a runtime of tokio.
+//! itself until it looks. Jobs that may block run on the blocking threads of tokio's runtime, and
+//! outside of a runtime on the calling thread.
 //!
 //! Classify [`Cancelled`] and [`Aborted`] as [`ErrorKind::Engine`](shelfward_core::ErrorKind::Engine),
 //! the first with nothing done.
@@ -7,6 +8,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::sync::lock;
@@ -102,6 +104,9 @@ pub async fn run_blocking<T: Send + 'static>(
     job: impl FnOnce(&CancelToken) -> T + Send + 'static,
 ) -> Result<T, Aborted> {
     let token = CancelToken::default();
+    if Handle::try_current().is_err() {
+        return Ok(job(&token));
+    }
     let mut guard = CancelOnDrop(Some(token.clone()));
     let ended = tokio::task::spawn_blocking(move || job(&token)).await;
     guard.0 = None;
@@ -147,17 +152,56 @@ impl BlockingJobs {
         &self,
         job: impl FnOnce(&CancelToken) -> T + Send + 'static,
     ) -> Result<T, Aborted> {
-        let places = self.0.clone();
-        let ended = run_detached(|token| async move {
-            let place = places.acquire_owned().await;
-            let job = move || {
-                // The job's, which may outlive the task.
-                let _place = place;
-                job(&token)
+        run_in_turn([self], job).await
+    }
+}
+
+/// Runs a job once it has a place in each of the lines, in their order: one that waits in the first
+/// takes no place in the others.
+///
+/// A call that waits keeps its turn whether or not it is polled: one that is neither dropped nor
+/// polled again would else hold up everybody behind it.
+///
+/// # Errors
+/// [`Aborted`].
+pub async fn run_in_turn<T: Send + 'static, const N: usize>(
+    lines: [&BlockingJobs; N],
+    job: impl FnOnce(&CancelToken) -> T + Send + 'static,
+) -> Result<T, Aborted> {
+    let free = lines.map(|line| line.0.clone().try_acquire_owned().ok());
+    if free.iter().all(Option::is_some) {
+        return run_blocking(move |token| {
+            // The job's, which may outlive the call.
+            let _places = free;
+            job(token)
+        })
+        .await;
+    }
+    drop(free);
+    let lines = lines.map(|line| line.0.clone());
+    let in_turn = async move |token: CancelToken| {
+        let mut places = Vec::with_capacity(N);
+        for line in lines {
+            let place = tokio::select! {
+                place = line.acquire_owned() => place,
+                // Nobody reads the answer.
+                () = token.cancelled() => return Err(Aborted),
             };
-            tokio::task::spawn_blocking(job).await
-        });
-        ended.await?.map_err(|_| Aborted)
+            // The semaphore is never closed.
+            places.push(place.map_err(|_| Aborted)?);
+        }
+        let work = move || {
+            let _places = places;
+            job(&token)
+        };
+        match Handle::try_current() {
+            Ok(_) => tokio::task::spawn_blocking(work).await.map_err(|_| Aborted),
+            Err(_) => Ok(work()),
+        }
+    };
+    match Handle::try_current() {
+        Ok(_) => run_detached(in_turn).await.flatten(),
+        Err(_) => in_turn(CancelToken::default()).await,
     }
 }
 
@@ -253,5 +297,45 @@ mod tests {
                 other.await.unwrap().unwrap();
             }
         });
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_forgotten_in_the_line_holds_up_nobody() {
+        let jobs = BlockingJobs::new(1);
+        let (go, wait) = mpsc::channel::<()>();
+        let mut first = Box::pin(jobs.run(move |_| wait.recv().unwrap()));
+        assert!(begun(&mut first));
+        // Neither polled again nor dropped.
+        let mut forgotten = Box::pin(jobs.run(|_| ()));
+        assert!(begun(&mut forgotten));
+        tokio::task::yield_now().await;
+        go.send(()).unwrap();
+        first.await.unwrap();
+        jobs.run(|_| ()).await.unwrap();
+        forgotten.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_job_that_waits_in_one_line_takes_no_place_in_the_next() {
+        let [one, all] = [BlockingJobs::new(1), BlockingJobs::new(2)];
+        let (go, wait) = mpsc::channel::<()>();
+        let mut first = Box::pin(run_in_turn([&one, &all], move |_| wait.recv().unwrap()));
+        assert!(begun(&mut first));
+        let mut second = Box::pin(run_in_turn([&one, &all], |token| token.check()));
+        assert!(begun(&mut second));
+        tokio::task::yield_now().await;
+        all.run(|_| ()).await.unwrap();
+        drop(second);
+        go.send(()).unwrap();
+        first.await.unwrap();
+        run_in_turn([&one, &all], |_| ()).await.unwrap();
+    }
+
+    #[test]
+    fn jobs_run_without_a_runtime() {
+        let jobs = BlockingJobs::new(1);
+        let mut job = Box::pin(jobs.run(|_| 3));
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(job.as_mut().poll(&mut context), Poll::Ready(Ok(3)));
     }
 }

@@ -12,6 +12,7 @@ pub mod filter;
 pub mod fusion;
 mod in_flight;
 pub mod library;
+mod library_keys;
 mod limits;
 mod metadata;
 mod names;

@@ -22,6 +22,7 @@ pub struct Limits {
     pub(crate) query_words: usize,
     pub(crate) source_passages: usize,
     pub(crate) fetch_ids: usize,
+    pub(crate) page_sources: usize,
     pub(crate) refill_rounds: u32,
     pub(crate) refill_candidates: usize,
 }
@@ -57,6 +58,7 @@ impl Default for Limits {
             query_words: 256,
             source_passages: 100_000,
             fetch_ids: 10_000,
+            page_sources: 1_000,
             refill_rounds: 3,
             refill_candidates: 10_000,
         }
@@ -117,6 +119,8 @@ limits! {
     source_passages: usize,
     /// Passages read by id in one call. Default 10,000.
     fetch_ids: usize,
+    /// Sources on one page of a listing. Default 1,000.
+    page_sources: usize,
     /// Rounds of one leg: the first, and asking again for four times as many. Default 3; 1 turns
     /// asking again off.
     refill_rounds: u32,

@@ -88,8 +88,8 @@ macro_rules! name {
             ///
             /// # Errors
             /// [`NameError`] that names what is wrong.
-            pub fn new(name: &str) -> Result<Self, NameError> {
-                checked($what, name, $max).map(Self)
+            pub fn new(name: impl AsRef<str>) -> Result<Self, NameError> {
+                checked($what, name.as_ref(), $max).map(Self)
             }
 
             /// The name.
@@ -200,7 +200,8 @@ impl CollectionName {
     ///
     /// # Errors
     /// [`NameError`] that names what is wrong.
-    pub fn new(name: &str) -> Result<Self, NameError> {
+    pub fn new(name: impl AsRef<str>) -> Result<Self, NameError> {
+        let name = name.as_ref();
         let what = "collection name";
         let text = checked(what, name, 40)?;
         let first_is_letter = name.starts_with(|c: char| c.is_ascii_lowercase());

@@ -27,6 +27,8 @@ pub enum Event {
     Searched(Searched),
     /// Passages were read by their ids.
     Fetched(Fetched),
+    /// Sources were listed.
+    Listed(Listed),
     /// A source was indexed, re-scoped or removed, or a tenant removed.
     Changed(Changed),
     /// A write failed, and may have changed something before it did.
@@ -67,6 +69,23 @@ pub struct Fetched {
     /// The ids answered, as `<sourceId>#<index>`, in the order asked for.
     pub answered: Vec<String>,
     /// The passages that the store answered and the re-check dropped. Any here means that the
+    /// store's filter is not to be trusted.
+    pub dropped: Vec<DroppedHit>,
+}
+
+/// Sources that were listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Listed {
+    /// The tenant who asked.
+    pub tenant: TenantId,
+    /// The digest of the groups who asked, where a key for it was given; `None` also for a listing by
+    /// those who write the tenant's sources.
+    pub groups: Option<String>,
+    /// The ids of the sources answered, in their order.
+    pub answered: Vec<String>,
+    /// The first passages that the store answered and the re-check dropped. Any here means that the
     /// store's filter is not to be trusted.
     pub dropped: Vec<DroppedHit>,
 }

@@ -152,7 +152,7 @@ impl Scope {
     /// # Errors
     /// [`ScopeError`] for an empty or over-long name, and as [`Scope::new`].
     pub fn of<G: AsRef<str>>(
-        tenant: &str,
+        tenant: impl AsRef<str>,
         groups: impl IntoIterator<Item = G>,
     ) -> Result<Self, ScopeError> {
         let groups = groups

@@ -411,7 +411,8 @@ impl fmt::Debug for MetadataPatch {
 }
 
 /// Where a scan goes on: opaque to everybody but the store that made it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Cursor(Arc<str>);
 
 impl Cursor {

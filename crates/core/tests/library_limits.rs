@@ -358,7 +358,7 @@ async fn names_and_texts_at_their_ends_are_held_and_found() {
             Count::Exact(2)
         );
     }
-    let long = SourceId::new(&"x".repeat(513)).unwrap_err();
+    let long = SourceId::new("x".repeat(513)).unwrap_err();
     assert_eq!(
         long.problem(),
         &NameProblem::TooLong {
@@ -366,7 +366,7 @@ async fn names_and_texts_at_their_ends_are_held_and_found() {
             max: 512
         }
     );
-    assert!(SourceKind::new(&"x".repeat(129)).is_err());
+    assert!(SourceKind::new("x".repeat(129)).is_err());
     let GroupsError::Name(group) = Groups::of(["g", ""]).unwrap_err() else {
         panic!("an empty name")
     };
@@ -374,7 +374,7 @@ async fn names_and_texts_at_their_ends_are_held_and_found() {
         (group.what(), group.problem()),
         ("access group", &NameProblem::Empty)
     );
-    let huge = SourceId::new(&"x".repeat(10 << 20)).unwrap_err();
+    let huge = SourceId::new("x".repeat(10 << 20)).unwrap_err();
     assert!(huge.to_string().len() < 300, "{huge}");
 }
 

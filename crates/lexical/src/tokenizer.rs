@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use shelfward_text::WordRule;
+use shelfward_text::{Span, WordPlaces, WordRule};
 
 /// Cuts a text into words. An index reads its documents and its queries with one.
 pub trait Tokenizer {
@@ -15,6 +15,32 @@ pub trait Tokenizer {
     /// index is taken on trust.
     fn rule(&self) -> Option<String> {
         None
+    }
+
+    /// Calls `each` with every word of `text` and the place that it is marked at in a snippet.
+    ///
+    /// Unless it is implemented, each stretch without white space is cut by itself, and a word stands
+    /// where it is found in there literally, or else at all of it. That marks nothing where a word goes
+    /// on past white space.
+    fn for_each_word_at(&self, text: &str, each: &mut dyn FnMut(&str, Span)) {
+        let mut end = 0;
+        for part in text.split_whitespace() {
+            let rest = text.get(end..).unwrap_or_default();
+            let start = end + rest.len() - rest.trim_start().len();
+            end = start + part.len();
+            let mut from = 0;
+            self.for_each_word(part, &mut |word| {
+                let at = part.get(from..).and_then(|rest| rest.find(word));
+                let span = at.map_or(Span { start, end }, |at| {
+                    from += at + word.len();
+                    Span {
+                        start: start + from - word.len(),
+                        end: start + from,
+                    }
+                });
+                each(word, span);
+            });
+        }
     }
 
     /// The words of `text`.
@@ -30,6 +56,10 @@ impl Tokenizer for WordRule {
         WordRule::for_each_word(*self, text, each);
     }
 
+    fn for_each_word_at(&self, text: &str, each: &mut dyn FnMut(&str, Span)) {
+        WordPlaces::for_each_word_at(self, text, each);
+    }
+
     fn rule(&self) -> Option<String> {
         Some(format!("{}/{}", self.name(), self.version()))
     }
@@ -40,6 +70,10 @@ macro_rules! forward {
         impl<T: Tokenizer + ?Sized> Tokenizer for $pointer {
             fn for_each_word(&self, text: &str, each: &mut dyn FnMut(&str)) {
                 (**self).for_each_word(text, each);
+            }
+
+            fn for_each_word_at(&self, text: &str, each: &mut dyn FnMut(&str, Span)) {
+                (**self).for_each_word_at(text, each);
             }
 
             fn rule(&self) -> Option<String> {

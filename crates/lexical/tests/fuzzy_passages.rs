@@ -156,7 +156,7 @@ fn in_json_a_field_has_its_text_with_marks() {
     let json = serde_json::to_string(&hit).unwrap();
     assert_eq!(
         json,
-        r#"{"id":"1","score":2.0,"fields":[{"name":"t","value":{"text":"tea","marks":[{"start":0,"end":3}]}},{"name":"l","value":[{"text":"tea","marks":[{"start":0,"end":3}]},{"text":"cup","marks":[]}]}],"passages":[{"text":"tea","marks":[{"start":0,"end":3}]}]}"#
+        r#"{"id":"1","score":2.0,"fields":[{"name":"t","value":{"text":"tea","span":{"start":0,"end":3},"marks":[{"start":0,"end":3}]}},{"name":"l","value":[{"text":"tea","span":{"start":0,"end":3},"marks":[{"start":0,"end":3}]},{"text":"cup","span":{"start":0,"end":3},"marks":[]}]}],"passages":[{"text":"tea","span":{"start":0,"end":3},"marks":[{"start":0,"end":3}]}]}"#
     );
 }
 
@@ -193,6 +193,7 @@ proptest! {
             let end = at.unwrap() + passage.text.len();
             rest = &rest[end..];
             prop_assert!(passage.words().count() == passage.marks.len());
+            prop_assert_eq!(passage.span.slice(&text), Some(&*passage.text));
         }
     }
 }

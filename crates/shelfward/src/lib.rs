@@ -44,6 +44,7 @@ tested_pages! {
     scopes: "docs/scopes.md",
     filters: "docs/filters.md",
     library_index: "docs/library-index.md",
+    cutting_documents: "docs/cutting-documents.md",
     search: "docs/search.md",
     fuzzy_search: "docs/fuzzy-search.md",
     audit: "docs/audit.md",

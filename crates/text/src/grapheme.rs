@@ -85,6 +85,11 @@ pub(crate) fn break_behind(text: &str, at: usize) -> usize {
     free
 }
 
+/// Whether `at` is an edge that no joiner stands at.
+pub(crate) fn is_break(text: &str, at: usize) -> bool {
+    !is_joined(text, at) && is_edge(text, at)
+}
+
 /// Whether a joiner binds what stands on both sides of `at`: a zero-width one belongs to the
 /// grapheme ahead of it, and the word goes on behind it.
 fn is_joined(text: &str, at: usize) -> bool {

@@ -43,6 +43,14 @@ pub(crate) fn is_unspaced(letter: char) -> bool {
         .any(|(_, last)| letter <= *last)
 }
 
+/// Whether `letter` is Hangul, which has spaces between words for all that.
+#[cfg(feature = "splitters")]
+pub(crate) fn is_hangul(letter: char) -> bool {
+    matches!(letter,
+        '\u{1100}'..='\u{11FF}' | '\u{3131}'..='\u{318E}' | '\u{A960}'..='\u{A97F}'
+        | '\u{AC00}'..='\u{D7FB}' | '\u{FFA1}'..='\u{FFDC}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use BlockKind::{Heading, Item, Row, Text};
+use BlockKind::{Heading, Item, Row, TableHead, Text};
 use proptest::prelude::*;
 use shelfward_text::{
     Block, BlockKind, SplitError, WordRule, markdown_blocks, plain_blocks, structure,
@@ -21,11 +21,9 @@ fn check(text: &str, expected: &[(BlockKind, &str)]) {
 
 #[track_caller]
 fn check_structure(text: &str, size: usize, expected: &[&str]) {
-    assert_eq!(
-        structure(&markdown_blocks(text), size).unwrap(),
-        expected,
-        "{text:?}"
-    );
+    let pieces = structure(&markdown_blocks(text), size).unwrap();
+    let found: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    assert_eq!(found, expected, "{text:?}");
 }
 
 #[test]
@@ -134,11 +132,15 @@ fn items_and_rows() {
     );
     check(
         "| a | b |\n|---|:-:|\n| 1 | 2 |\nafter",
-        &[(Row, "| a | b |"), (Row, "| 1 | 2 |"), (Text, "after")],
+        &[
+            (TableHead, "| a | b |"),
+            (Row, "| 1 | 2 |"),
+            (Text, "after"),
+        ],
     );
     check(
         "a | b\n--|--\n1 | 2\n\nx | y",
-        &[(Row, "a | b"), (Row, "1 | 2"), (Text, "x | y")],
+        &[(TableHead, "a | b"), (Row, "1 | 2"), (Text, "x | y")],
     );
     check("-not\n**bold** x", &[(Text, "-not\n**bold** x")]);
 }
@@ -183,6 +185,44 @@ fn sections() {
         structure(&[], 0),
         Err(SplitError::NoSize { option: "size" })
     );
+}
+
+#[test]
+fn pieces_of_a_structure_say_where_they_stand() {
+    let text =
+        "# A\n\n## B\nsome words here that go on\n\n| x | y |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n";
+    let pieces = structure(&markdown_blocks(text), 22).unwrap();
+    let shown: Vec<_> = pieces
+        .iter()
+        .map(|piece| (piece.text.as_str(), piece.span.slice(text).unwrap()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("A\nB\nsome words here", "# A\n\n## B\nsome words here"),
+            ("that go on", "that go on"),
+            ("| x | y |\n| 1 | 2 |", "| x | y |\n|---|---|\n| 1 | 2 |"),
+            // The head again, in front of what it stands above.
+            ("| x | y |\n| 3 | 4 |", "| 3 | 4 |"),
+        ]
+    );
+    assert!(pieces.iter().all(|piece| piece.headings == ["A", "B"]));
+
+    // Blocks of no text have places in their texts, joined.
+    let blocks: Vec<Block> = ["one two", "three"]
+        .map(|text| Block {
+            kind: Text,
+            text: text.to_owned(),
+            span: None,
+        })
+        .into();
+    let pieces = structure(&blocks, 4).unwrap();
+    let places = pieces
+        .iter()
+        .map(|p| (p.text.as_str(), p.span.start, p.span.end));
+    let places: Vec<_> = places.collect();
+    assert_eq!(places[..2], [("one", 0, 3), ("two", 4, 7)]);
+    assert_eq!(places[2].1, 8);
 }
 
 /// Lines that matter to the readers.
@@ -258,15 +298,26 @@ proptest! {
 
     #[test]
     fn structure_keeps_words_in_order_and_sizes(text in document(), size in 8..60_usize) {
-        let blocks = markdown_blocks(&text);
+        let mut blocks = markdown_blocks(&text);
+        for block in &mut blocks {
+            // A head would come again, and its words with it.
+            if block.kind == TableHead {
+                block.kind = Row;
+            }
+        }
         let pieces = structure(&blocks, size).unwrap();
+        let mut end = 0;
+        for piece in &pieces {
+            prop_assert!(end <= piece.span.start && piece.span.end <= text.len());
+            end = piece.span.start;
+        }
         // A word that is longer than the size is cut, and is then two.
-        let joined: String = words(&pieces).concat();
+        let joined: String = words(pieces.iter().map(|piece| &piece.text)).concat();
         prop_assert_eq!(joined, WordRule::Seed.words(&text).concat());
         for piece in &pieces {
-            prop_assert!(!piece.is_empty());
+            prop_assert!(!piece.text.is_empty());
             // A line end is one character.
-            let chars = piece.replace("\r\n", "\n").chars().count();
+            let chars = piece.text.replace("\r\n", "\n").chars().count();
             prop_assert!(chars <= size, "{:?} of {}", piece, size);
         }
     }

@@ -1,11 +1,12 @@
-//! The splitters: what they answer, what they refuse, and what holds on any text.
+//! The splitters: what they answer by characters, what they refuse, and what holds on any text. By
+//! words: `pieces.rs`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
 use shelfward_text::{
-    Block, BlockKind, ByHeading, ByHeadingOptions, ByParagraph, ByParagraphOptions, Document,
-    FixedWithOverlap, FixedWithOverlapOptions, Pages, Piece, Span, SplitError, Splitter,
+    Block, BlockKind, Boundaries, ByHeading, ByHeadingOptions, ByParagraph, ByParagraphOptions,
+    Document, FixedWithOverlap, FixedWithOverlapOptions, Pages, Piece, Span, SplitError, Splitter,
     WholeDocument, fixed, markdown_blocks, plain_blocks, split_documents, structure,
 };
 use unicode_segmentation::UnicodeSegmentation;
@@ -15,6 +16,7 @@ fn paragraphs(max_chars: usize, overlap_chars: usize, min_chars: usize) -> ByPar
         max_chars,
         overlap_chars,
         min_chars: Some(min_chars),
+        boundaries: Boundaries::Characters,
     })
     .unwrap()
 }
@@ -26,6 +28,7 @@ fn headings(max_chars: usize, overlap_chars: usize, min_chars: usize) -> ByHeadi
         overlap_chars,
         min_chars,
         max_level: 6,
+        boundaries: Boundaries::Characters,
     })
     .unwrap()
 }
@@ -35,6 +38,7 @@ fn overlapping(chars: usize, overlap_chars: usize, word_window: usize) -> FixedW
         chars,
         overlap_chars,
         word_window,
+        boundaries: Boundaries::Characters,
     })
     .unwrap()
 }
@@ -46,10 +50,19 @@ fn texts<'a>(text: &'a str, pieces: &[Piece]) -> Vec<&'a str> {
         .collect()
 }
 
+/// The spans of [`fixed`], by characters.
+fn spans(text: &str, size: usize) -> Vec<Span> {
+    let pieces = fixed(text, size, Boundaries::Characters).unwrap();
+    pieces.iter().map(|piece| piece.span).collect()
+}
+
 #[track_caller]
 fn check_fixed(text: &str, size: usize, expected: &[&str]) {
-    let spans = fixed(text, size).unwrap();
-    let pieces: Vec<&str> = spans.iter().map(|span| span.slice(text).unwrap()).collect();
+    let pieces = spans(text, size);
+    let pieces: Vec<&str> = pieces
+        .iter()
+        .map(|span| span.slice(text).unwrap())
+        .collect();
     assert_eq!(pieces, expected, "{text:?} at {size}");
 }
 
@@ -95,6 +108,7 @@ fn settings_that_cannot_be_meant_are_refused() {
             max_chars,
             overlap_chars,
             min_chars,
+            ..ByParagraphOptions::default()
         })
         .map(|_| ())
     };
@@ -126,13 +140,17 @@ fn settings_that_cannot_be_meant_are_refused() {
         chars: 7,
         overlap_chars: 7,
         word_window: 0,
+        ..FixedWithOverlapOptions::default()
     };
     let refusal = FixedWithOverlap::new(options).unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "overlap_chars is 7, and the next piece would not get ahead: set it below chars, which is 7"
     );
-    assert_eq!(fixed("a", 0), Err(SplitError::NoSize { option: "size" }));
+    assert_eq!(
+        fixed("a", 0, Boundaries::Words),
+        Err(SplitError::NoSize { option: "size" })
+    );
 }
 
 #[test]
@@ -158,7 +176,7 @@ fn most_of_a_size_repeated_on_short_lines_gets_ahead() {
 #[test]
 fn a_text_of_ellipses_is_cut_between_characters() {
     let text = "…".repeat(2_000);
-    assert_eq!(fixed(&text, 350).unwrap().len(), 6);
+    assert_eq!(spans(&text, 350).len(), 6);
     assert_eq!(overlapping(350, 50, 40).split(&text).len(), 6);
     // 350 at a time, 300 characters on: the sixth holds the last 500 with what it repeats.
     assert_eq!(paragraphs(350, 50, 0).split(&text).len(), 7);
@@ -168,10 +186,7 @@ fn a_text_of_ellipses_is_cut_between_characters() {
 fn headings_in_fences_are_none() {
     let text = "# A\n\n````\n```\n# x\n```\n# y\n````\n\n# B\n~~~\n# never closed\n";
     let pieces = headings(200, 0, 0).split(text);
-    let found: Vec<_> = pieces
-        .iter()
-        .map(|piece| piece.heading.as_deref())
-        .collect();
+    let found: Vec<_> = pieces.iter().map(|piece| piece.heading()).collect();
     // Both pieces are short; other headings do not join.
     assert_eq!(found, [Some("A"), Some("B")]);
 }
@@ -180,10 +195,7 @@ fn headings_in_fences_are_none() {
 #[track_caller]
 fn check_headings(text: &str, expected: &[&str]) {
     let pieces = headings(2_000, 0, 0).split(text);
-    let found: Vec<_> = pieces
-        .iter()
-        .filter_map(|piece| piece.heading.as_deref())
-        .collect();
+    let found: Vec<_> = pieces.iter().filter_map(|piece| piece.heading()).collect();
     assert_eq!(found, expected, "{text}");
     let blocks = markdown_blocks(text);
     let titles = blocks
@@ -291,7 +303,7 @@ fn what_a_piece_has_of_its_own_begins_behind_the_piece_before() {
     let places: Vec<_> = paragraphs(100, 20, 0)
         .split(&text)
         .iter()
-        .map(|piece| (piece.span.start, piece.span.end, piece.own_start))
+        .map(|piece| (piece.span.start, piece.span.end, piece.own.start))
         .collect();
     assert_eq!(places, [(0, 100, 0), (60, 180, 100), (140, 250, 180)]);
 
@@ -313,8 +325,14 @@ fn what_a_piece_has_of_its_own_begins_behind_the_piece_before() {
             pages: Some(&pages),
         };
         let pieces = split_documents(&[document], splitter).unwrap();
-        assert_eq!((pieces[0].page, pieces[1].page), (Some(1), Some(2)));
-        assert!(pieces[1].text.contains("one"), "it repeats the page before");
+        assert_eq!(
+            (pieces[0].piece.page, pieces[1].piece.page),
+            (Some(1), Some(2))
+        );
+        assert!(
+            pieces[1].piece.text.contains("one"),
+            "it repeats the page before"
+        );
     }
 }
 
@@ -343,8 +361,7 @@ fn no_cut_falls_behind_a_joiner() {
     let (conjuncts, bound) = ("ක්\u{200d}ෂ".repeat(200), "a\u{2060}b".repeat(200));
     for text in [&spaced, &unspaced, &conjuncts, &bound] {
         for size in (20..90).step_by(3) {
-            let fixed = fixed(text, size).unwrap().into_iter();
-            let mut spans: Vec<Span> = fixed.collect();
+            let mut spans = spans(text, size);
             for splitter in [
                 &paragraphs(size, size / 4, 0) as &dyn Splitter,
                 &headings(size, size / 4, 0),
@@ -373,7 +390,7 @@ fn no_cut_falls_behind_a_joiner() {
     }
     // Joined from end to end, it is cut all the same.
     let joined = "a\u{200c}".repeat(500);
-    assert_eq!(fixed(&joined, 100).unwrap().len(), 10);
+    assert_eq!(spans(&joined, 100).len(), 10);
 }
 
 #[test]
@@ -381,7 +398,7 @@ fn a_short_first_piece_is_not_repeated_whole() {
     let text = format!("One two three.\n\n{}", "word ".repeat(20));
     let pieces = paragraphs(100, 50, 0).split(&text);
     assert_eq!(pieces[1].span.start, 4);
-    assert_eq!(pieces[1].own_start, 16);
+    assert_eq!(pieces[1].own.start, 16);
     // No word to leave out: nothing is repeated.
     let text = format!("One.\n\n{}", "word ".repeat(20));
     assert_eq!(paragraphs(100, 50, 0).split(&text)[1].span.start, 6);
@@ -403,16 +420,21 @@ fn documents_are_numbered_each() {
     let pieces = split_documents(&documents, &WholeDocument).unwrap();
     let ids: Vec<&str> = pieces.iter().map(|piece| piece.id.as_str()).collect();
     assert_eq!(ids, ["a#0", "d#0"]);
-    assert_eq!((pieces[0].page, pieces[1].text.as_str()), (Some(1), "x"));
+    assert_eq!(
+        (pieces[0].piece.page, pieces[1].piece.text.as_str()),
+        (Some(1), "x")
+    );
     let shown = format!("{pieces:?} {documents:?}");
     assert!(!shown.contains("two"), "{shown}");
 
     let wrong = |span: Span| {
         move |_: &str| {
             vec![Piece {
+                text: "é".get(span.start..span.end).unwrap_or("?").to_owned(),
                 span,
-                own_start: 0,
-                heading: None,
+                own: span,
+                headings: Vec::new(),
+                page: None,
             }]
         }
     };
@@ -473,7 +495,7 @@ fn pieces_grow_with_the_text_and_no_faster() {
         let count = |n| {
             let text = text(n);
             [
-                fixed(&text, 800).unwrap().len(),
+                spans(&text, 800).len(),
                 overlapping(1_000, 150, 40).split(&text).len(),
                 paragraphs(1_000, 150, 250).split(&text).len(),
                 headings(1_000, 150, 250).split(&text).len(),
@@ -578,7 +600,7 @@ fn check_own(text: &str, pieces: &[Piece], most: usize) -> Result<(), TestCaseEr
     let mut before = 0;
     for piece in pieces {
         let Span { start, end } = piece.span;
-        let own = piece.own_start;
+        let own = piece.own.start;
         prop_assert!(start <= own && own < end, "{:?}", pieces);
         prop_assert!(own >= before, "{:?}", pieces);
         // Between what the piece before has and what is its own there is white space alone.
@@ -637,7 +659,7 @@ proptest! {
 
     #[test]
     fn fixed_keeps_everything(text in text(), size in 1..40_usize) {
-        let spans = fixed(&text, size).unwrap();
+        let spans = spans(&text, size);
         check_pieces(&text, &spans)?;
         for pair in spans.windows(2) {
             prop_assert!(pair[0].end <= pair[1].start);
@@ -697,22 +719,36 @@ proptest! {
         let (other, places) = with_line_ends(&text, &ends);
         let moved = |span: Span| Span { start: places[span.start], end: places[span.end] };
         let (overlap, least) = (overlap % size, least % size);
-        let splitters: [&dyn Splitter; 4] = [
+        let boundaries = Boundaries::Words;
+        let min_chars = Some(least);
+        let by_words = ByHeading::new(ByHeadingOptions {
+            max_chars: size,
+            overlap_chars: overlap,
+            min_chars,
+            max_level: 6,
+            boundaries,
+        });
+        let splitters: [&dyn Splitter; 5] = [
             &paragraphs(size, overlap, least),
             &headings(size, overlap, least),
             &overlapping(size, overlap, window),
             &WholeDocument,
+            &by_words.unwrap(),
         ];
         for splitter in splitters {
             let expected = splitter.split(&text).into_iter().map(|piece| Piece {
                 span: moved(piece.span),
-                own_start: places[piece.own_start],
-                heading: piece.heading,
+                own: moved(piece.own),
+                ..piece
             });
-            prop_assert_eq!(splitter.split(&other), expected.collect::<Vec<_>>(), "{:?}", other);
+            let found = splitter.split(&other).into_iter().map(|piece| Piece {
+                text: with_line_feeds(&piece.text),
+                ..piece
+            });
+            prop_assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{:?}", other);
         }
-        let expected = fixed(&text, size).unwrap().into_iter().map(moved);
-        prop_assert_eq!(fixed(&other, size).unwrap(), expected.collect::<Vec<_>>());
+        let expected = spans(&text, size).into_iter().map(moved);
+        prop_assert_eq!(spans(&other, size), expected.collect::<Vec<_>>());
         for blocks in [markdown_blocks, plain_blocks] {
             let (ours, theirs) = (blocks(&text), blocks(&other));
             let shown = |blocks: &[Block], moved: &dyn Fn(Span) -> Span| -> Vec<_> {
@@ -720,9 +756,14 @@ proptest! {
                 blocks.iter().map(shown).collect()
             };
             prop_assert_eq!(shown(&theirs, &|span| span), shown(&ours, &moved));
-            let pieces = structure(&theirs, size).unwrap();
-            let pieces: Vec<String> = pieces.iter().map(|piece| with_line_feeds(piece)).collect();
-            prop_assert_eq!(pieces, structure(&ours, size).unwrap());
+            let shown = |pieces: Vec<Piece>, moved: &dyn Fn(Span) -> Span| -> Vec<_> {
+                let shown = |piece: &Piece| (with_line_feeds(&piece.text), moved(piece.span));
+                pieces.iter().map(shown).collect()
+            };
+            prop_assert_eq!(
+                shown(structure(&theirs, size).unwrap(), &|span| span),
+                shown(structure(&ours, size).unwrap(), &moved)
+            );
         }
     }
 }

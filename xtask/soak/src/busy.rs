@@ -172,7 +172,7 @@ impl Soak {
         kind: Kind,
     ) -> Result<(), Failure> {
         let (scope, request) = (asked.scope()?, asked.request()?);
-        let source = SourceId::new(&slot.id())?;
+        let source = SourceId::new(slot.id())?;
         let ids: Vec<_> = (0..upto)
             .map(|i| PassageId::new(source.clone(), i))
             .collect();

@@ -59,7 +59,7 @@ impl Op {
 }
 
 async fn write(tenant: &TenantLibrary, slot: Slot, change: Change) -> Result<Count, Failure> {
-    let id = SourceId::new(&slot.id())?;
+    let id = SourceId::new(slot.id())?;
     Ok(match change {
         Change::Index(state) => {
             let report = tenant.index_source(index_source(slot, state)?).await?;

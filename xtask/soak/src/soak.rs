@@ -151,7 +151,7 @@ async fn rounds(
     }
     drop((writer, index));
     store
-        .drop_collection(&CollectionName::new(&place.collection())?)
+        .drop_collection(&CollectionName::new(place.collection())?)
         .await?;
     store.close().await?;
     drop(store);

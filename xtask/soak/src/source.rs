@@ -124,7 +124,7 @@ pub(crate) fn tenant_name(tenant: usize) -> String {
 }
 
 pub(crate) fn tenant_id(tenant: usize) -> Result<TenantId, NameError> {
-    TenantId::new(&tenant_name(tenant))
+    TenantId::new(tenant_name(tenant))
 }
 
 /// The names of the bits that are set.
@@ -143,7 +143,7 @@ pub(crate) fn folder_name(folder: u8) -> String {
 }
 
 pub(crate) fn scope(tenant: usize, groups: u8) -> Result<Scope, ScopeError> {
-    Scope::of(&tenant_name(tenant), names('g', groups))
+    Scope::of(tenant_name(tenant), names('g', groups))
 }
 
 /// The source as it is given to a library.
@@ -154,7 +154,7 @@ pub(crate) fn index_source(
     let State { content, place } = state;
     let passages = (0..passages(content)).map(|i| Passage::new(text(slot, content, i)));
     Ok(IndexSource::new(
-        SourceId::new(&slot.id())?,
+        SourceId::new(slot.id())?,
         SourceKind::new("document")?,
         Groups::of(names('g', place.groups))?,
     )

@@ -102,7 +102,7 @@ fn rounds(url: &str, beside: fn()) -> Result<Seen, Failed> {
         .build()?;
     let held = runtime.block_on(async {
         let store = shelfward::connect(url).await?;
-        let name = CollectionName::new(&format!("memory_{}", std::process::id()))?;
+        let name = CollectionName::new(format!("memory_{}", std::process::id()))?;
         let embedder = Arc::new(TableEmbedder::new("memory", 8));
         let spec = LibrarySpec::new(name.clone());
         let library = LibraryIndex::ensure(&store, spec, embedder).await?;
@@ -133,7 +133,7 @@ async fn calls(library: &LibraryIndex, beside: fn()) -> Result<(), Failed> {
     let modes = [Mode::Dense, Mode::Lexical, Mode::Hybrid];
     for call in 0..CALLS {
         beside();
-        let id = SourceId::new(&format!("s{}", call / 5 % SOURCES))?;
+        let id = SourceId::new(format!("s{}", call / 5 % SOURCES))?;
         match call % 5 {
             4 if call % 3 == 0 => drop(tenant.remove_source(&id).await?.count()),
             4 if call % 3 == 1 => {
@@ -159,7 +159,7 @@ async fn calls(library: &LibraryIndex, beside: fn()) -> Result<(), Failed> {
 async fn index(tenant: &TenantLibrary, source: usize, content: usize) -> Result<(), Failed> {
     let passages = (0..10 + content % 5).map(|i| Passage::new(format!("word w{i} of {content}")));
     let (id, kind) = (
-        SourceId::new(&format!("s{source}"))?,
+        SourceId::new(format!("s{source}"))?,
         SourceKind::new("document")?,
     );
     let source = IndexSource::new(id, kind, Groups::of(["g"])?);

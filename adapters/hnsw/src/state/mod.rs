@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use shelfward_adapter::cancel::{BlockingJobs, CancelToken};
 use shelfward_core::{CollectionSpec, ErrorKind, Operation, Result, StoreError};
 
 use crate::config::HnswOptions;
@@ -20,14 +21,14 @@ use crate::files::generation::Generation;
 use crate::files::layout::Layout;
 use crate::files::log::Log;
 use crate::files::log_entry::LogEntry;
-use crate::jobs::{CancelToken, JobQueue};
+use crate::jobs::{begin_commit, check};
 use contents::{Contents, Retired, WriterView};
 use worker::MaintenanceWorker;
 
 pub(crate) struct CollectionState {
     pub(crate) options: HnswOptions,
     /// One write has a thread; the lock below would have all others wait for it on theirs.
-    pub(crate) writes: JobQueue,
+    pub(crate) writes: BlockingJobs,
     /// Locked by a writer from the moment it decides what to change until it has.
     files: Mutex<Option<DurableFiles>>,
     /// Locked while everything is saved, which writers do not wait for. Taken before the writer's lock.
@@ -61,7 +62,7 @@ impl CollectionState {
     fn with(contents: Contents, options: HnswOptions, files: Option<DurableFiles>) -> Self {
         Self {
             options,
-            writes: JobQueue::with_threads(1),
+            writes: BlockingJobs::new(1),
             files: Mutex::new(files),
             saving: Mutex::default(),
             contents: RwLock::new(contents),
@@ -117,7 +118,7 @@ impl CollectionState {
         apply: impl FnOnce(&mut Contents, &LogEntry) -> Retired,
     ) -> Result<T> {
         let mut files = self.files();
-        token.check(operation)?;
+        check(token, operation)?;
         self.check_whole().map_err(|e| e.during(operation))?;
         let view = {
             let contents = self.read();
@@ -136,7 +137,7 @@ impl CollectionState {
         // Or its rows would be cloned.
         drop(view);
         // Checked once more: planning may have taken long. From here on it happens.
-        let gate = token.commit(operation)?;
+        let gate = begin_commit(token, operation)?;
         if let (Some(files), Some(payload)) = (&mut *files, payload) {
             let appended = files.log.append(&payload);
             appended.map_err(|e| e.during(operation))?;
@@ -191,7 +192,7 @@ impl CollectionState {
         // A save under way would make files of it again.
         let _saving = self.saving();
         let mut files = self.files();
-        let _gate = token.commit(Operation::DropCollection)?;
+        let _gate = begin_commit(token, Operation::DropCollection)?;
         let failed = |e: FileError| e.during(Operation::DropCollection);
         let mut removed = Ok(());
         if let Some(files) = &*files {

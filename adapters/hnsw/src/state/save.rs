@@ -377,7 +377,7 @@ mod tests {
     use shelfward_resident::WriteBatch;
 
     use super::*;
-    use crate::jobs::CancelToken;
+    use shelfward_adapter::cancel::CancelToken;
 
     fn made(folder: &std::path::Path) -> Arc<CollectionState> {
         let name = CollectionName::new("c").unwrap();

@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use super::collection::RemoteCollection;
 use super::server::{Answer, JobQueue, RECOVERY};
 use crate::Fault;
-use crate::layer::Layered;
+use shelfward_conformance::layer::LayeredCollection;
 
 /// A client of a [`RemoteServer`](super::RemoteServer). A clone uses the same connections.
 #[derive(Clone)]
@@ -233,7 +233,7 @@ impl Wire {
             .lay(Box::pin(async move { Box::new(job.await) as Answer }))
     }
 
-    async fn asks<T: Send + 'static>(
+    pub(super) async fn asks<T: Send + 'static>(
         &self,
         operation: Operation,
         job: impl Future<Output = Result<T>> + Send + 'static,
@@ -297,29 +297,25 @@ impl StoreAdapter for RemoteStore {
 
     async fn create(&self, spec: &CollectionSpec) -> Result<()> {
         let (store, spec) = (self.0.queue.store.clone(), spec.clone());
-        self.0
-            .asks(Operation::Create, async move { store.create(&spec).await })
-            .await
+        let creating = async move { store.create(&spec).await };
+        self.0.asks(Operation::Create, creating).await
     }
 
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         let (store, name) = (self.0.queue.store.clone(), name.clone());
-        let opened = self
-            .0
-            .asks(Operation::Open, async move { store.open(&name).await })
-            .await?;
+        let opening = async move { store.open(&name).await };
+        let opened = self.0.asks(Operation::Open, opening).await?;
         Ok(opened.map(|behind| -> Arc<dyn CollectionAdapter> {
             let can = declare(behind.capabilities().clone(), &self.0.queue);
             let wire = self.0.clone();
-            Arc::new(Layered(RemoteCollection { behind, can, wire }))
+            Arc::new(LayeredCollection(RemoteCollection { behind, can, wire }))
         }))
     }
 
     async fn list(&self) -> Result<Vec<CollectionName>> {
         let store = self.0.queue.store.clone();
-        self.0
-            .asks(Operation::List, async move { store.list().await })
-            .await
+        let listing = async move { store.list().await };
+        self.0.asks(Operation::List, listing).await
     }
 
     async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
@@ -336,9 +332,8 @@ impl StoreAdapter for RemoteStore {
 
     async fn health(&self) -> Result<()> {
         let store = self.0.queue.store.clone();
-        self.0
-            .asks(Operation::Health, async move { store.health().await })
-            .await
+        let health = async move { store.health().await };
+        self.0.asks(Operation::Health, health).await
     }
 
     async fn close(&self) -> Result<()> {

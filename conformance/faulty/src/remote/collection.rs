@@ -1,5 +1,4 @@
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -11,8 +10,8 @@ use shelfward_core::{
 
 use super::client::{TURN, Wire};
 use crate::Fault;
-use crate::layer::Layer;
 use crate::records::is_met;
+use shelfward_conformance::layer::CollectionLayer;
 
 pub(super) struct RemoteCollection {
     pub(super) behind: Arc<dyn CollectionAdapter>,
@@ -20,20 +19,7 @@ pub(super) struct RemoteCollection {
     pub(super) wire: Arc<Wire>,
 }
 
-/// What the server is asked to do with the collection that it has.
-type Doing<T> = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
-
 impl RemoteCollection {
-    async fn asks<T: Send + 'static>(
-        &self,
-        operation: Operation,
-        doing: impl FnOnce(Arc<dyn CollectionAdapter>) -> Doing<T>,
-    ) -> Result<T> {
-        let job = doing(self.behind.clone());
-        let none = AtomicU64::new(0);
-        self.wire.has_done(operation, &[], "do", &none, job).await
-    }
-
     /// A write in a transaction of its own, which begins with taking a turn and ends with the job.
     /// A faulty client answers `done` for it where its connection was lost.
     async fn in_turn<T: Send + 'static>(
@@ -87,7 +73,7 @@ impl RemoteCollection {
 }
 
 #[async_trait]
-impl Layer for RemoteCollection {
+impl CollectionLayer for RemoteCollection {
     fn behind(&self) -> &Arc<dyn CollectionAdapter> {
         &self.behind
     }
@@ -110,11 +96,9 @@ impl Layer for RemoteCollection {
     }
 
     async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
-        let legs = legs.to_vec();
-        self.asks(Operation::Search, |behind| {
-            Box::pin(async move { behind.search(&legs).await })
-        })
-        .await
+        let (behind, legs) = (self.behind.clone(), legs.to_vec());
+        let asked = async move { behind.search(&legs).await };
+        self.wire.asks(Operation::Search, asked).await
     }
 
     async fn fetch(
@@ -123,11 +107,9 @@ impl Layer for RemoteCollection {
         within: &Filter,
         include: Include,
     ) -> Result<Vec<Option<StoredRecord>>> {
-        let (keys, within) = (keys.to_vec(), within.clone());
-        self.asks(Operation::Fetch, |behind| {
-            Box::pin(async move { behind.fetch(&keys, &within, include).await })
-        })
-        .await
+        let (behind, keys, within) = (self.behind.clone(), keys.to_vec(), within.clone());
+        let asked = async move { behind.fetch(&keys, &within, include).await };
+        self.wire.asks(Operation::Fetch, asked).await
     }
 
     async fn replace(
@@ -147,10 +129,9 @@ impl Layer for RemoteCollection {
     }
 
     async fn delete_all(&self) -> Result<Count> {
-        self.asks(Operation::DeleteAll, |behind| {
-            Box::pin(async move { behind.delete_all().await })
-        })
-        .await
+        let behind = self.behind.clone();
+        let asked = async move { behind.delete_all().await };
+        self.wire.asks(Operation::DeleteAll, asked).await
     }
 
     async fn update_metadata(&self, selector: &Selector, patch: &MetadataPatch) -> Result<Count> {
@@ -167,18 +148,14 @@ impl Layer for RemoteCollection {
         limit: usize,
         include: Include,
     ) -> Result<Page> {
-        let (filter, after) = (filter.clone(), after.cloned());
-        self.asks(Operation::Scan, |behind| {
-            Box::pin(async move { behind.scan(&filter, after.as_ref(), limit, include).await })
-        })
-        .await
+        let (behind, filter, after) = (self.behind.clone(), filter.clone(), after.cloned());
+        let asked = async move { behind.scan(&filter, after.as_ref(), limit, include).await };
+        self.wire.asks(Operation::Scan, asked).await
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {
-        let filter = filter.clone();
-        self.asks(Operation::Count, |behind| {
-            Box::pin(async move { behind.count(&filter).await })
-        })
-        .await
+        let (behind, filter) = (self.behind.clone(), filter.clone());
+        let asked = async move { behind.count(&filter).await };
+        self.wire.asks(Operation::Count, asked).await
     }
 }

@@ -15,7 +15,12 @@ use stores::{Kind, suite};
 /// The store on which a case shows a fault.
 fn shown_by(fault: Fault, case: &CaseInfo) -> Kind {
     let of_the_server = [Fault::AppliesGivenUp, Fault::AppliesGivenUpOutOfOrder].contains(&fault);
-    let of_one_process = [Fault::LetsAnotherProcessIn, Fault::KeepsLockOfTheDead].contains(&fault);
+    let of_one_process = [
+        Fault::LetsAnotherProcessIn,
+        Fault::KeepsLockOfTheDead,
+        Fault::KeepsLockWhenClosed,
+    ]
+    .contains(&fault);
     match case.reopens {
         _ if case.is_of_a_server() || of_the_server => Kind::Remote,
         true if of_one_process => Kind::OneProcess,

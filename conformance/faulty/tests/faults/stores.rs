@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use shelfward_conformance::{
-    CrashableServer, DEFAULT_SEED, KnownGaps, Selection, Server, StoreUnderTest, Suite,
+    CrashableServer, DEFAULT_SEED, Damage, KnownGaps, Selection, Server, StoreUnderTest, Suite,
 };
 use shelfward_conformance_faulty::{DurableStore, Fault, FaultyStore, RemoteServer};
 use shelfward_core::adapter::StoreAdapter;
-use shelfward_core::{Result, async_trait};
+use shelfward_core::{CollectionName, Result, async_trait};
 use shelfward_memory::MemoryStore;
 
 /// What a store is made of.
@@ -108,14 +108,28 @@ impl StoreUnderTest for Local {
             let mut places = self.places.lock().unwrap();
             let new = || {
                 let memory = Arc::new(MemoryStore::new());
-                match self.kind {
-                    Kind::OneProcess => DurableStore::of_one_process(memory, self.fault),
-                    _ => DurableStore::new(memory, self.fault),
-                }
+                DurableStore::new(memory, self.fault, self.kind == Kind::OneProcess)
             };
             places.entry(place.to_owned()).or_insert_with(new).clone()
         };
         Ok(self.behind_the_fault(kept.open().await?))
+    }
+
+    fn damage(&self) -> std::result::Result<&dyn Damage, &'static str> {
+        Ok(self)
+    }
+}
+
+#[async_trait]
+impl Damage for Local {
+    async fn damage_record(
+        &self,
+        place: &str,
+        collection: &CollectionName,
+        text: &str,
+    ) -> Result<()> {
+        let kept = self.places.lock().unwrap().get(place).cloned();
+        kept.unwrap().damage(collection, text).await
     }
 }
 

@@ -7,6 +7,7 @@ mod store;
 
 use std::sync::Arc;
 
+use shelfward_conformance::layer::LayeredStore;
 use shelfward_conformance::report::CaseReport;
 use shelfward_conformance::{DEFAULT_SEED, KnownGaps, Selection, StoreUnderTest, Suite, Verdict};
 use shelfward_core::adapter::StoreAdapter;
@@ -26,7 +27,7 @@ impl StoreUnderTest for UnderTest {
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         let inner = Arc::new(self.0.clone());
         let weakness = self.1;
-        Ok(Arc::new(WeakStore { inner, weakness }))
+        Ok(Arc::new(LayeredStore(WeakStore { inner, weakness })))
     }
 }
 
@@ -97,7 +98,7 @@ const FOUND: [(Weakness, &str, Verdict); 33] = [
 #[tokio::test(flavor = "multi_thread")]
 async fn a_weaker_store_is_asked_for_what_it_declares() {
     let mut all = Vec::new();
-    for weakness in Weakness::ALL {
+    for &weakness in Weakness::ALL {
         let suite = suite(weakness).await;
         for (_, id, verdict) in FOUND.iter().filter(|(of, _, _)| *of == weakness) {
             let mut cases = suite.cases().iter();
@@ -119,7 +120,7 @@ async fn a_weaker_store_is_asked_for_what_it_declares() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_wrong_with_a_store_that_says_what_it_does_not_do() {
     let mut all = Vec::new();
-    for weakness in Weakness::ALL {
+    for &weakness in Weakness::ALL {
         let report = suite(weakness).await.run_all().await;
         all.extend(report.cases.iter().filter_map(|case| wrong(weakness, case)));
         let silent = report.silent_groups();

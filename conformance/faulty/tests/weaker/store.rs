@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use shelfward_conformance_faulty::{in_one_state, search_one};
-use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
+use shelfward_conformance::layer::{CollectionLayer, LayeredCollection, StoreLayer};
+use shelfward_conformance_faulty::{in_one_state, partition_only, search_one};
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
 use shelfward_core::capabilities::{Counting, Dense, Full, Lexical, Replace, Scoring, Words};
-use shelfward_core::filter::{FilterSupport, key};
+use shelfward_core::filter::FilterSupport;
 use shelfward_core::{
     Capabilities, CollectionName, CollectionSpec, Completeness, Count, Cursor, ErrorKind, Filter,
     Hit, Include, Key, Leg, LegQuery, LegResult, MAX_PREFIX_EXPANSIONS, Match, MetadataPatch,
@@ -14,9 +15,21 @@ use shelfward_core::{
     StoreError, StoredRecord, async_trait, query_words,
 };
 
-/// One thing that a store does not do, or does less well, and declares so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Weakness {
+macro_rules! weaknesses {
+    ($($(#[$doc:meta])* $name:ident,)+) => {
+        /// One thing that a store does not do, or does less well, and declares so.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Weakness {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Weakness {
+            pub(crate) const ALL: &[Self] = &[$(Self::$name,)+];
+        }
+    };
+}
+
+weaknesses! {
     NoLexicalLeg,
     NoPrefixes,
     /// Lexical scores count how often the words are said, over all tenants alike.
@@ -49,30 +62,6 @@ pub(crate) enum Weakness {
 const EVERYTHING: usize = 100_000;
 
 impl Weakness {
-    pub(crate) const ALL: [Self; 21] = [
-        Self::NoLexicalLeg,
-        Self::NoPrefixes,
-        Self::OwnScores,
-        Self::SupersetOfWords,
-        Self::OwnAnalyser,
-        Self::NoAtomicReplace,
-        Self::NoDeleteByFilter,
-        Self::NoUpdates,
-        Self::NoScan,
-        Self::NoCount,
-        Self::NeitherScanNorCount,
-        Self::CountsUnknown,
-        Self::CountsAtLeast,
-        Self::KernelOfFilters,
-        Self::NoOpenFields,
-        Self::CosineAlone,
-        Self::SmallBatches,
-        Self::SmallTexts,
-        Self::NotFull,
-        Self::TiesBackwards,
-        Self::Approximate,
-    ];
-
     fn lessen(self, can: &mut Capabilities) {
         let mut lexical = Lexical::exact();
         lexical.scoring = Scoring::StoreOwn;
@@ -132,7 +121,11 @@ pub(crate) struct WeakStore {
 }
 
 #[async_trait]
-impl StoreAdapter for WeakStore {
+impl StoreLayer for WeakStore {
+    fn behind(&self) -> &Arc<dyn StoreAdapter> {
+        &self.inner
+    }
+
     fn kind(&self) -> &'static str {
         "weak"
     }
@@ -143,10 +136,6 @@ impl StoreAdapter for WeakStore {
         can
     }
 
-    async fn create(&self, spec: &CollectionSpec) -> Result<()> {
-        self.inner.create(spec).await
-    }
-
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         let Some(inner) = self.inner.open(name).await? else {
             return Ok(None);
@@ -154,32 +143,17 @@ impl StoreAdapter for WeakStore {
         let mut can = inner.capabilities().clone();
         self.weakness.lessen(&mut can);
         let weakness = self.weakness;
-        Ok(Some(Arc::new(WeakCollection {
+        Ok(Some(Arc::new(LayeredCollection(WeakCollection {
             inner,
             weakness,
             can,
-        })))
+        }))))
     }
+}
 
-    async fn list(&self) -> Result<Vec<CollectionName>> {
-        self.inner.list().await
-    }
-
-    async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
-        self.inner.drop_collection(name).await
-    }
-
-    async fn health(&self) -> Result<()> {
-        self.inner.health().await
-    }
-
-    fn write_locks(&self) -> WriteLocks {
-        self.inner.write_locks()
-    }
-
-    async fn close(&self) -> Result<()> {
-        self.inner.close().await
-    }
+/// What no store that declares so much may be handed.
+fn contract(operation: Operation, what: &str) -> StoreError {
+    StoreError::new(operation, ErrorKind::Contract(what.to_owned()))
 }
 
 struct WeakCollection {
@@ -203,16 +177,20 @@ impl WeakCollection {
         if self.can.filter.split(filter).residual.is_none() {
             return Ok(());
         }
-        let what = "a filter arrived that was never declared".to_owned();
-        Err(StoreError::new(operation, ErrorKind::Contract(what)))
+        Err(contract(
+            operation,
+            "a filter arrived that was never declared",
+        ))
     }
 
     fn fits(&self, operation: Operation, number: usize) -> Result<()> {
         if self.can.max_batch.is_none_or(|most| number <= most) {
             return Ok(());
         }
-        let what = "a batch arrived that is larger than declared".to_owned();
-        Err(StoreError::new(operation, ErrorKind::Contract(what)))
+        Err(contract(
+            operation,
+            "a batch arrived that is larger than declared",
+        ))
     }
 
     /// Hits by how often a text says the words.
@@ -273,22 +251,15 @@ impl WeakCollection {
             && lexical
             && leg.filter.pinned(partition.as_str()).is_none()
         {
-            let what = "a lexical leg arrived that pins no partition".to_owned();
-            return Err(StoreError::new(
-                Operation::Search,
-                ErrorKind::Contract(what),
-            ));
+            let what = "a lexical leg arrived that pins no partition";
+            return Err(contract(Operation::Search, what));
         }
         if let Some(found) = self.by_own_rule(leg).await? {
             return Ok(found);
         }
         match self.weakness {
             Weakness::NotFull => {
-                let partition = self.spec().partition_key().and_then(|name| {
-                    let value = leg.filter.pinned(name.as_str())?.into_iter().next()?;
-                    key(name.as_str()).eq(value).build().ok()
-                });
-                let wide = leg.with_filter(partition.unwrap_or_else(Filter::everything));
+                let wide = leg.with_filter(partition_only(self.spec(), &leg.filter));
                 let mut found = search_one(&*self.inner, &wide).await?;
                 found.hits.retain(|hit| leg.filter.matches(&hit.metadata));
                 Ok(LegResult::new(found.hits, Completeness::Unknown))
@@ -342,9 +313,9 @@ impl WeakCollection {
 }
 
 #[async_trait]
-impl CollectionAdapter for WeakCollection {
-    fn spec(&self) -> &CollectionSpec {
-        self.inner.spec()
+impl CollectionLayer for WeakCollection {
+    fn behind(&self) -> &Arc<dyn CollectionAdapter> {
+        &self.inner
     }
 
     fn capabilities(&self) -> &Capabilities {

@@ -1,21 +1,21 @@
 //! Sources that are replaced, narrowed and removed, and readers of some groups beside them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use shelfward_core::capabilities::Full;
 use shelfward_core::library::{
-    FoundPassage, IndexSource, LibraryError, LibrarySpec, Passage, PassageId, Reading, ScopeChange,
+    FoundPassage, IndexSource, LibraryError, Passage, PassageId, Reading, ScopeChange,
     SearchRequest,
 };
 use shelfward_core::{Groups, LibraryIndex, Scope, SourceId, SourceKind, TenantId, async_trait};
-use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use super::{Lane, WRITERS, Writer, again, crashed, store};
+use crate::check::full;
 use crate::context::Context;
-use crate::library::embedder;
+use crate::library::{embedder, on, source_id};
 use crate::oracle::Random;
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::verdict::{Checked, Finding};
 
 const TENANT: &str = "org1";
 const GROUPS: [&str; 4] = ["g0", "g1", "g2", "g3"];
@@ -72,11 +72,10 @@ impl Writer for Source {
         let org = self.index.tenant(TenantId::new(TENANT)?);
         match write {
             Change::Index(version, n) => {
-                let id = self.id.to_string();
-                let texts =
-                    (0..passages(*version)).map(|n| Passage::new(format!("common {version} {n}")));
-                let (id, kind) = (SourceId::new(&id)?, SourceKind::new("document")?);
-                let source = IndexSource::new(id, kind, Groups::of([group(n)])?).passages(texts);
+                let text = |n| Passage::new(format!("common {version} {n}"));
+                let (id, kind) = (self.id.clone(), SourceKind::new("document")?);
+                let source = IndexSource::new(id, kind, Groups::of([group(n)])?);
+                let source = source.passages((0..passages(*version)).map(text));
                 org.index_source(source).await.map(drop)
             }
             Change::Narrow(n) => {
@@ -89,17 +88,14 @@ impl Writer for Source {
 
     async fn look(&self) -> Checked<Result<Held, LibraryError>> {
         let scope = Scope::of(TENANT, GROUPS)?;
-        let ids: Vec<_> = (0..MOST)
-            .map(|n| PassageId::new(self.id.clone(), n))
-            .collect();
-        let fetched = self.index.fetch(&scope, &Reading::new(), &ids).await;
-        Ok(match fetched {
-            Ok(fetched) => {
-                let there: Vec<_> = fetched.into_iter().flatten().collect();
-                Ok(whole(&there, true)?.into_values().next())
-            }
-            Err(error) => Err(error),
-        })
+        let ids = (0..MOST).map(|n| PassageId::new(self.id.clone(), n));
+        let ids: Vec<_> = ids.collect();
+        let fetched = match self.index.fetch(&scope, &Reading::new(), &ids).await {
+            Ok(fetched) => fetched,
+            Err(error) => return Ok(Err(error)),
+        };
+        let there: Vec<_> = fetched.into_iter().flatten().collect();
+        Ok(Ok(whole(&there, true)?.into_values().next()))
     }
 
     fn late_writes(&self) -> bool {
@@ -117,10 +113,8 @@ fn whole(there: &[FoundPassage], full: bool) -> Checked<BTreeMap<String, (u64, u
         let (Some(version), Some(group)) = (version, group) else {
             return Err(Finding::errors("a passage that was never written"));
         };
-        sources
-            .entry(passage.source_id.clone())
-            .or_default()
-            .push((version, group));
+        let of_source = sources.entry(passage.source_id.clone());
+        of_source.or_default().push((version, group));
     }
     let mut found = BTreeMap::new();
     for (source, held) in sources {
@@ -129,9 +123,8 @@ fn whole(there: &[FoundPassage], full: bool) -> Checked<BTreeMap<String, (u64, u
         };
         let short = full && held.len() != usize::try_from(passages(first.0)).unwrap_or(0);
         if short || held.iter().any(|other| *other != first) {
-            let message =
-                format!("{source} is a mix: versions and groups of its passages {held:?}");
-            return Err(Finding::new(Verdict::Widens, message));
+            let message = format!("{source} is a mix: of versions and groups {held:?}");
+            return Err(Finding::widens(message));
         }
         found.insert(source, first);
     }
@@ -142,29 +135,25 @@ fn whole(there: &[FoundPassage], full: bool) -> Checked<BTreeMap<String, (u64, u
 async fn read(index: LibraryIndex) -> Checked {
     let scope = Scope::of(TENANT, READ_BY)?;
     let request = SearchRequest::new("common").top_k(100);
-    let full = index.capabilities().full == Full::Guaranteed;
+    let full = full(index.capabilities());
     loop {
         let search = || async { Ok(index.search(&scope, &request).await) };
         let answer = again("a search under crashes", search).await?;
         let found = whole(&answer.passages, full)?;
         if let Some((source, _)) = found.iter().find(|(_, (_, group))| *group >= READ_BY.len()) {
             let message = format!("a reader sees {source}, which is not for his groups");
-            return Err(Finding::new(Verdict::Widens, message));
+            return Err(Finding::widens(message));
         }
         tokio::task::yield_now().await;
     }
 }
 
 pub(super) async fn case(context: Context) -> Checked {
-    let spec = LibrarySpec::new(context.name()?);
-    let index = LibraryIndex::ensure(&store(&context).await?, spec, Arc::new(embedder())).await?;
+    let index = on(&context, &store(&context).await?, Arc::new(embedder())).await?;
     let mut lanes = Vec::new();
     for n in 0..WRITERS {
-        let id = SourceId::new(&format!("s{n}"))?;
-        let source = Source {
-            index: index.clone(),
-            id,
-        };
+        let (index, id) = (index.clone(), source_id(&format!("s{n}"))?);
+        let source = Source { index, id };
         lanes.push(Lane::new(source, None, Random::new(context.seed() + n)));
     }
     let mut readers = JoinSet::new();

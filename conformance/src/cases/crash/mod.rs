@@ -16,12 +16,12 @@ use shelfward_core::{ErrorKind, Store, StoreError, async_trait};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-use super::races::atomic;
 use super::server::interrupted;
 use crate::case::{Case, Wanted};
+use crate::check::atomic;
 use crate::context::Context;
 use crate::oracle::Random;
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
     let not_atomic = "its replace is not atomic, so one that is cut may leave part of it";
@@ -150,7 +150,7 @@ impl<W: Writer> Lane<W> {
                 "{:?} was to be in force, and {there:?} is; the last writes: {:?}",
                 self.possible, self.last
             );
-            return Err(Finding::new(Verdict::Widens, message));
+            return Err(Finding::widens(message));
         }
         self.possible = vec![there];
         Ok(())
@@ -259,11 +259,7 @@ async fn crashed<W: Writer>(
 }
 
 async fn ended(tasks: &mut JoinSet<Checked>) -> Checked {
-    match tasks.join_next().await {
-        Some(Ok(found)) => found,
-        Some(Err(panicked)) => Err(Finding::errors(panicked.to_string())),
-        None => Ok(()),
-    }
+    tasks.join_next().await.unwrap_or(Ok(Ok(())))?
 }
 
 /// A call of a handle that met a crash is answered in the end, by the same handle.

@@ -89,9 +89,8 @@ impl Writer for Unit {
         let collection = &self.collection;
         match write {
             Change::Upsert(n, version) => {
-                collection
-                    .upsert(&self.records(*n..*n + 1, *version))
-                    .await?;
+                let records = self.records(*n..*n + 1, *version);
+                collection.upsert(&records).await?;
             }
             Change::Delete(n) => {
                 let key = self.keys.iter().skip(usize::from(*n)).take(1);
@@ -112,11 +111,8 @@ impl Writer for Unit {
 
     async fn look(&self) -> Checked<Result<Held, LibraryError>> {
         let within = self.selector.filter();
-        let fetched = self
-            .collection
-            .fetch(&self.keys, within, Include::METADATA)
-            .await;
-        let fetched = match fetched {
+        let fetched = self.collection.fetch(&self.keys, within, Include::METADATA);
+        let fetched = match fetched.await {
             Ok(fetched) => fetched,
             Err(error) => return Ok(Err(error.into())),
         };
@@ -155,11 +151,8 @@ pub(super) async fn case(context: Context) -> Checked {
             keys: keys?,
             name,
         };
-        lanes.push(Lane::new(
-            unit,
-            Held::new(),
-            Random::new(context.seed() + n),
-        ));
+        let random = Random::new(context.seed() + n);
+        lanes.push(Lane::new(unit, Held::new(), random));
     }
     crashed(&context, lanes, JoinSet::new()).await
 }

@@ -6,16 +6,16 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use shelfward_core::capabilities::Replace;
 use shelfward_core::{Collection, Key, Record, StoredRecord};
 
 use crate::cases::open_store::{ClosedStore, OpenStore};
 use crate::cases::store_state::{Records, agrees, records, same_record, same_records};
+use crate::check::atomic;
 use crate::context::Context;
 use crate::oracle::Random;
 use crate::process::stream::{Stream, fields};
 use crate::process::{Reply, Task};
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::verdict::{Checked, Finding};
 
 /// How often a writer is killed in one case, unless `SHELFWARD_CONFORMANCE_KILLS` says otherwise.
 const KILLS: u32 = 10;
@@ -55,7 +55,7 @@ pub(super) async fn case(context: Context, stream: Stream) -> Checked {
         from = returned.map_or(from, |step| step + 1);
         let what = format!("kill {kill}, during step {from}");
         let found = records(&open.collection, &units.keys(from)?).await?;
-        let atomic = open.collection.capabilities().replace == Replace::Atomic;
+        let atomic = atomic(open.collection.capabilities());
         units.judge(&what, &found, from, atomic)?;
         agrees(&what, &open.collection, &found, "word").await?;
         from += 1;
@@ -223,14 +223,11 @@ impl Units {
                 Stream::Replaces => false,
             };
             if !(whole || in_parts && each_of(&held, &before, &after)) {
-                let message = format!(
-                    "{what}: of the unit that was written to, {} records are there; it had {} and \
-                     was to have {}, and it is neither",
-                    held.len(),
-                    before.len(),
-                    after.len()
-                );
-                return Err(Finding::new(Verdict::Errors, message));
+                let (now, before, after) = (held.len(), before.len(), after.len());
+                return Err(Finding::errors(format!(
+                    "{what}: of the unit that was written to, {now} records are there; it had \
+                     {before} and was to have {after}, and it is neither"
+                )));
             }
             self.set(unit, held.into_values().map(written).collect());
         }

@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use shelfward_core::filter::key as field;
-use shelfward_core::{
-    Field, FieldKind, Leg, Metadata, MetadataKey, MetadataPatch, Record, Scalar, Value, WordRule,
-};
+use shelfward_core::{Field, FieldKind, Metadata, MetadataPatch, Record, Scalar, Value, WordRule};
 
 use crate::cases::open_store::OpenStore;
-use crate::cases::store_state::{records as stored_records, same_record};
-use crate::check::{holds, ids, same_ids};
-use crate::context::{Context, key, record};
+use crate::check::{holds, same_ids};
+use crate::context::{Context, key, name, record};
 use crate::fixture::{self, DECLARED};
 use crate::verdict::Checked;
 
@@ -27,30 +24,25 @@ fn odd_records() -> Checked<Vec<Record>> {
         Some(""),
         Some("Zwei\nZeilen\tund \u{1f6a2}\u{200d} \"'\\ e\u{301} é"),
     ];
-    let mut metadata: Vec<String> = DECLARED
-        .iter()
-        .map(|(_, json)| (*json).to_owned())
-        .collect();
-    metadata
-        .push(r#"{"t":"\u0001\n\u2028","l":["","é","e\u0301"],"n":-9223372036854775808}"#.into());
-    metadata.push(r#"{"n":9223372036854775807,"x":-0.0,"b":false}"#.into());
-    metadata.push(r#"{"x":5e-324,"n":1}"#.into());
-    metadata.push(r#"{"x":1.7976931348623157e308,"l":["b","a","b"]}"#.into());
-    (0..)
-        .zip(metadata)
-        .map(|(n, json): (usize, _)| {
-            let key = key(&format!("id {n} \"'#é"))?;
-            let vector = vectors.get(n % vectors.len()).copied().unwrap_or_default();
-            let mut record = Record::new(key, vector).with_metadata(Metadata::from_json(&json)?);
-            record.text = texts.get(n % texts.len()).copied().flatten().map(Arc::from);
-            Ok(record)
-        })
-        .collect()
+    let odd = [
+        r#"{"t":"\u0001\n\u2028","l":["","é","e\u0301"],"n":-9223372036854775808}"#,
+        r#"{"n":9223372036854775807,"x":-0.0,"b":false}"#,
+        r#"{"x":5e-324,"n":1}"#,
+        r#"{"x":1.7976931348623157e308,"l":["b","a","b"]}"#,
+    ];
+    let metadata = DECLARED.iter().map(|(_, json)| *json).chain(odd);
+    let all = (0..).zip(metadata).zip(vectors.iter().cycle());
+    let record = |(((n, json), vector), text): (((u32, &str), &[f32; 4]), &Option<&str>)| {
+        let key = key(&format!("id {n} \"'#é"))?;
+        let mut record = Record::new(key, *vector).with_metadata(Metadata::from_json(json)?);
+        record.text = text.map(Arc::from);
+        Ok(record)
+    };
+    all.zip(texts.iter().cycle()).map(record).collect()
 }
 
 pub(super) async fn whole(context: Context) -> Checked {
-    let declared = context.spec()?.with_fields(fixture::fields()?);
-    let opened = OpenStore::new(&context, &declared).await?;
+    let opened = OpenStore::new(&context, &fixture::spec(&context)?).await?;
     let mut odd = odd_records()?;
     opened.upsert(&odd).await?;
     let last = record("the last one", 3, r#"{"n":4}"#)?;
@@ -66,7 +58,7 @@ pub(super) async fn whole(context: Context) -> Checked {
 
 /// Everything that a spec says, and the fields that were added to it later.
 pub(super) async fn spec(context: Context) -> Checked {
-    let mut first = context.spec()?.with_fields(fixture::fields()?);
+    let mut first = fixture::spec(&context)?;
     first.embedder = "of \"another\" suite".to_owned();
     first = first.with_word_rule(WordRule::UnicodeBigrams);
     let opened = OpenStore::new(&context, &first).await?;
@@ -76,9 +68,8 @@ pub(super) async fn spec(context: Context) -> Checked {
         "a spec comes back as another".into()
     })?;
     let mut wider = first.clone();
-    wider
-        .fields
-        .push(Field::new(MetadataKey::new("added")?, FieldKind::Integer));
+    let added = Field::new(name("added")?, FieldKind::Integer);
+    wider.fields.push(added);
     opened.store.ensure(&wider).await?;
     let opened = opened.again().await?;
     holds(*opened.collection.spec() == wider, || {
@@ -87,9 +78,8 @@ pub(super) async fn spec(context: Context) -> Checked {
     let new = record("new", 9, r#"{"added":7}"#)?;
     opened.upsert(&[new]).await?;
     let opened = opened.again().await?;
-    let leg = Leg::dense([1.0; 4], field("added").eq(7).build()?, 20);
-    let found = opened.collection.search(&leg).await?;
-    same_ids("by the added field", &ids(&found), &["new"])?;
+    let added = field("added").eq(7).build()?;
+    same_ids("by the added field", &opened.finds(added).await?, &["new"])?;
     let mut other = wider;
     other.width += 1;
     holds(opened.store.ensure(&other).await.is_err(), || {
@@ -102,29 +92,24 @@ pub(super) async fn spec(context: Context) -> Checked {
 pub(super) async fn fields_where_nothing_is(context: Context) -> Checked {
     let beside = OpenStore::new(&context, &context.spec()?).await?;
     let kept = record("kept", 1, "{}")?;
-    beside
-        .collection
-        .upsert(std::slice::from_ref(&kept))
-        .await?;
+    beside.upsert(std::slice::from_ref(&kept)).await?;
     let spec = context.spec()?;
     beside.store.ensure(&spec).await?;
     let wider = spec.with_fields([
-        Field::new(MetadataKey::new("added")?, FieldKind::Integer),
-        Field::new(MetadataKey::new("tags")?, FieldKind::TextList),
+        Field::new(name("added")?, FieldKind::Integer),
+        Field::new(name("tags")?, FieldKind::TextList),
     ]);
     let collection = beside.store.ensure(&wider).await?;
     let new = record("new", 9, r#"{"added":7,"tags":["x"]}"#)?;
     collection.upsert(std::slice::from_ref(&new)).await?;
-    let name = beside.collection.spec().name.clone();
+    let name = beside.name().clone();
     let opened = beside.with(collection).again().await?;
     holds(*opened.collection.spec() == wider, || {
         "a field that was added is not there again".into()
     })?;
     opened.holds("under the added fields", &[new]).await?;
-    let filter = field("added").eq(7).and(field("tags").eq("x")).build()?;
-    let leg = Leg::dense([1.0; 4], filter, 20);
-    let found = opened.collection.search(&leg).await?;
-    same_ids("by the added fields", &ids(&found), &["new"])?;
+    let both = field("added").eq(7).and(field("tags").eq("x")).build()?;
+    same_ids("by the added fields", &opened.finds(both).await?, &["new"])?;
     opened.store.drop_collection(&wider.name).await?;
     let collection = opened.store.open(&name).await?;
     let beside = opened.with(collection);
@@ -142,9 +127,8 @@ fn two_units() -> Checked<Vec<Record>> {
         .collect()
 }
 
-async fn units(context: &Context) -> Checked<(OpenStore, Vec<Record>)> {
-    let spec = context.spec()?.with_fields(fixture::fields()?);
-    let opened = OpenStore::new(context, &spec).await?;
+pub(super) async fn units(context: &Context) -> Checked<(OpenStore, Vec<Record>)> {
+    let opened = OpenStore::new(context, &fixture::spec(context)?).await?;
     let records = two_units()?;
     opened.upsert(&records).await?;
     Ok((opened, records))
@@ -193,8 +177,8 @@ pub(super) async fn patches(context: Context) -> Checked {
     let (opened, mut records) = units(&context).await?;
     let red = field("t").eq("red").build()?.narrow()?;
     let patch = MetadataPatch::new()
-        .set(MetadataKey::new("x")?, Value::Scalar(Scalar::float(2.5)?))
-        .remove(MetadataKey::new("n")?);
+        .set(name("x")?, Value::Scalar(Scalar::float(2.5)?))
+        .remove(name("n")?);
     opened.collection.update_metadata(&red, &patch).await?;
     for record in &mut records {
         if record.metadata.text("t") == Some("red") {
@@ -203,9 +187,8 @@ pub(super) async fn patches(context: Context) -> Checked {
     }
     let opened = opened.again().await?;
     opened.agrees("a patch", &records).await?;
-    let leg = Leg::dense([1.0; 4], field("x").eq(2.5).build()?, 10);
-    let found = opened.collection.search(&leg).await?;
-    same_ids("what was set", &ids(&found), &["r0", "r1", "r2", "r3"])?;
+    let set = opened.finds(field("x").eq(2.5).build()?).await?;
+    same_ids("what was set", &set, &["r0", "r1", "r2", "r3"])?;
     opened.end().await
 }
 
@@ -228,12 +211,10 @@ pub(super) async fn drops(context: Context) -> Checked {
     let mut anew = dropped;
     anew.width = 2;
     let anew = opened.store.ensure(&anew).await?;
-    anew.upsert(&[Record::new(key("r0")?, [1.0, 0.5])]).await?;
-    let opened = opened.with(anew);
-    let opened = opened.again().await?;
-    opened
-        .holds("made anew", &[Record::new(key("r0")?, [1.0, 0.5])])
-        .await?;
+    let records = [Record::new(key("r0")?, [1.0, 0.5])];
+    anew.upsert(&records).await?;
+    let opened = opened.with(anew).again().await?;
+    opened.holds("made anew", &records).await?;
     opened.store.drop_collection(&name).await?;
     opened.end().await
 }
@@ -241,18 +222,14 @@ pub(super) async fn drops(context: Context) -> Checked {
 pub(super) async fn without_a_close(context: Context) -> Checked {
     let (opened, mut records) = units(&context).await?;
     let opened = opened.drop_handles().open().await?;
-    opened
-        .agrees("after handles were dropped", &records)
-        .await?;
+    opened.agrees("handles were dropped", &records).await?;
     let last = record("last", 5, r#"{"t":"red"}"#)?;
     opened.upsert(std::slice::from_ref(&last)).await?;
     opened.collection.delete(&[key("r0")?]).await?;
     records.push(last);
     records.retain(|record| record.key.id.as_str() != "r0");
     let opened = opened.drop_handles().open().await?;
-    opened
-        .agrees("after they were dropped again", &records)
-        .await?;
+    opened.agrees("dropped again", &records).await?;
     opened.end().await
 }
 
@@ -262,11 +239,9 @@ pub(super) async fn close_lets_go(context: Context) -> Checked {
     let left = opened.collection.clone();
     let opened = opened.again().await?;
     opened
-        .agrees("opened beside a handle that is left", &records)
+        .agrees("beside a handle that is left", &records)
         .await?;
-    let refused = left
-        .upsert(std::slice::from_ref(&record("late", 0, "{}")?))
-        .await;
+    let refused = left.upsert(&[record("late", 0, "{}")?]).await;
     holds(refused.is_err(), || {
         "a handle of a closed store writes".into()
     })?;
@@ -293,11 +268,6 @@ pub(super) async fn many_times(context: Context) -> Checked {
         records.extend([new, over]);
         opened = opened.again().await?;
         opened.agrees(&format!("round {round}"), &records).await?;
-    }
-    let fetched = records.iter().find(|record| record.key.id.as_str() == "r3");
-    let there = stored_records(&opened.collection, &[key("r3")?]).await?;
-    if let (Some(expected), Some(stored)) = (fetched, there.get(&key("r3")?)) {
-        same_record("the one written over each time", stored, expected)?;
     }
     opened.end().await
 }

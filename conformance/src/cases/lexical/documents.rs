@@ -3,10 +3,11 @@
 use shelfward_core::capabilities::{Scoring, Words};
 use shelfward_core::filter::key as field;
 use shelfward_core::{
-    Capabilities, Collection, Field, FieldKind, FieldRole, Filter, Key, Leg, LegResult, Match,
-    Metadata, MetadataKey, Record, WordRule, query_words,
+    Capabilities, Collection, Field, FieldKind, FieldRole, Filter, Key, Leg, LegResult, Metadata,
+    MetadataKey, Record, Selector, WordRule, query_words,
 };
 
+use crate::bm25::Query;
 use crate::case::Case;
 use crate::check::{ids, same_ids};
 use crate::context::{Context, text};
@@ -43,22 +44,25 @@ pub(super) fn with_two_legs(case: Case) -> Case {
     )
 }
 
+/// Where there is a lexical leg, whatever its words; a store without one is not asked.
+pub(super) fn with_a_leg(case: Case) -> Case {
+    case.only_where(|can| can.lexical.is_some(), "it has no lexical leg")
+}
+
 /// Where words are ours and may match by their beginning. A store without prefixes must refuse.
 pub(super) fn with_prefixes(case: Case) -> Case {
     with_our_words(case).needs(|can| can.lexical.is_some_and(|lexical| lexical.prefix))
 }
 
+/// Where words are ours and metadata is changed in place. A store that has no such leg, or changes
+/// none, must refuse.
+pub(super) fn with_updates(case: Case) -> Case {
+    with_our_words(case).needs(|can| can.lexical.is_some() && can.update_metadata.is_some())
+}
+
 /// Where scores are BM25.
 pub(super) fn with_bm25(case: Case) -> Case {
     case.only_where(serves_bm25, "its lexical scores are of its own rule")
-}
-
-/// Where scores are BM25 and there are prefixes.
-pub(super) fn with_bm25_and_prefixes(case: Case) -> Case {
-    case.only_where(
-        |can| serves_bm25(can) && can.lexical.is_some_and(|l| l.prefix),
-        "it has no prefixes, or its lexical scores are of its own rule",
-    )
 }
 
 pub(super) fn serves_bm25(can: &Capabilities) -> bool {
@@ -86,12 +90,9 @@ fn fields() -> Checked<Vec<Field>> {
         ("unit", FieldRole::Unit),
         ("kind", FieldRole::Plain),
     ];
-    fields
-        .into_iter()
-        .map(
-            |(name, role)| Ok(Field::new(MetadataKey::new(name)?, FieldKind::Text).with_role(role)),
-        )
-        .collect()
+    let field =
+        |(name, role)| Ok(Field::new(MetadataKey::new(name)?, FieldKind::Text).with_role(role));
+    fields.into_iter().map(field).collect()
 }
 
 pub(super) async fn empty(context: &Context) -> Checked<Collection> {
@@ -103,13 +104,26 @@ pub(super) async fn empty_by_rule(context: &Context, rule: WordRule) -> Checked<
     context.make(&spec.with_word_rule(rule)).await
 }
 
-/// Writes texts of `org`, all of one kind.
-pub(super) async fn put(collection: &Collection, texts: &[(&str, &str)]) -> Checked {
-    let documents: Checked<Vec<_>> = texts
-        .iter()
+/// Texts of `org`, all of one kind.
+pub(super) fn documents(texts: &[(&str, &str)]) -> Checked<Vec<Record>> {
+    let texts = texts.iter();
+    texts
         .map(|(id, body)| document("org", id, body, "faq"))
-        .collect();
-    Ok(collection.upsert(&documents?).await?)
+        .collect()
+}
+
+/// The same with vectors of their own.
+pub(super) fn with_vectors(texts: &[(&str, &str, [f32; 4])]) -> Checked<Vec<Record>> {
+    let record = |(id, body, vector): &(&str, &str, [f32; 4])| {
+        let mut record = document("org", id, body, "faq")?;
+        record.vector = (*vector).into();
+        Ok(record)
+    };
+    texts.iter().map(record).collect()
+}
+
+pub(super) async fn put(collection: &Collection, texts: &[(&str, &str)]) -> Checked {
+    Ok(collection.upsert(&documents(texts)?).await?)
 }
 
 pub(super) async fn holding(context: &Context, texts: &[(&str, &str)]) -> Checked<Collection> {
@@ -122,6 +136,15 @@ pub(super) async fn faq(context: &Context) -> Checked<Collection> {
     holding(context, &FAQ).await
 }
 
+/// The same beside a note, which says this.
+pub(super) async fn faq_and_note(context: &Context, body: &str) -> Checked<Collection> {
+    let collection = faq(context).await?;
+    collection
+        .upsert(&[document("org", "note", body, "note")?])
+        .await?;
+    Ok(collection)
+}
+
 pub(super) fn org() -> Checked<Filter> {
     Ok(field("tenant").eq("org").build()?)
 }
@@ -131,34 +154,64 @@ pub(super) fn of_kind(kind: &str) -> Checked<Filter> {
     Ok(of_kind.build()?)
 }
 
-pub(super) fn leg(
+pub(super) fn keys(ids: &[&str]) -> Checked<Vec<Key>> {
+    let key = |id: &&str| Ok(Key::within(text("org")?, text(id)?));
+    ids.iter().map(key).collect()
+}
+
+/// What is of these units of `org`.
+pub(super) fn units(ids: &[&str]) -> Checked<Selector> {
+    let of_units = match ids {
+        [id] => field("unit").eq(*id),
+        ids => field("unit").is_in(ids.iter().copied()),
+    };
+    Ok(field("tenant").eq("org").and(of_units).build()?.narrow()?)
+}
+
+pub(super) fn leg<'a>(
     collection: &Collection,
-    query: &str,
-    matching: Match,
-    prefix: bool,
+    query: impl Into<Query<'a>>,
     filter: Filter,
 ) -> Checked<Leg> {
-    let words = query_words(query, collection.spec().word_rule, prefix)?;
-    Ok(Leg::lexical(words, matching, filter, 20))
+    let query = query.into();
+    let words = query_words(query.text, collection.spec().word_rule, query.prefix)?;
+    Ok(Leg::lexical(words, query.matching, filter, 20))
 }
 
 /// Searches what `org` holds.
-pub(super) async fn search(
+pub(super) async fn search<'a>(
     collection: &Collection,
-    query: &str,
-    matching: Match,
-    prefix: bool,
+    query: impl Into<Query<'a>>,
 ) -> Checked<LegResult> {
-    let leg = leg(collection, query, matching, prefix, org()?)?;
-    Ok(collection.search(&leg).await?)
+    Ok(collection.search(&leg(collection, query, org()?)?).await?)
 }
 
-/// Searches what `org` holds for any of the words.
-pub(super) async fn any(collection: &Collection, query: &str) -> Checked<LegResult> {
-    search(collection, query, Match::Any, false).await
+/// The query finds these of what `org` holds, whatever their order.
+pub(super) async fn finds<'a>(
+    collection: &Collection,
+    query: impl Into<Query<'a>>,
+    expected: &[&str],
+) -> Checked {
+    finds_within(collection, query, org()?, expected).await
 }
 
-/// Any of the words finds these, whatever their order.
-pub(super) async fn finds(collection: &Collection, query: &str, expected: &[&str]) -> Checked {
-    same_ids(query, &ids(&any(collection, query).await?), expected)
+/// The query finds these within a filter.
+pub(super) async fn finds_within<'a>(
+    collection: &Collection,
+    query: impl Into<Query<'a>>,
+    filter: Filter,
+    expected: &[&str],
+) -> Checked {
+    let query = query.into();
+    let what = format!("{query} within {filter}");
+    let found = collection.search(&leg(collection, query, filter)?).await?;
+    same_ids(&what, &ids(&found), expected)
+}
+
+/// Each query finds what stands beside it.
+pub(super) async fn each_finds(collection: &Collection, table: &[(Query<'_>, &[&str])]) -> Checked {
+    for (query, expected) in table {
+        finds(collection, *query, expected).await?;
+    }
+    Ok(())
 }

@@ -1,10 +1,12 @@
 //! Which records a query's words find.
 
-use shelfward_core::{Match, Record};
+use shelfward_core::{Filter, Leg, Record};
 
 use super::documents::{
-    any, bare, document, faq, finds, holding, leg, of_kind, search, with_our_words,
+    bare, each_finds, faq, faq_and_note, finds, finds_within, holding, of_kind, org, put, search,
+    with_our_words,
 };
+use crate::bm25::Query;
 use crate::case::Case;
 use crate::check::{NONE, ids, same_ids};
 use crate::context::{Context, key};
@@ -31,77 +33,60 @@ async fn any_word(context: Context) -> Checked {
     let collection = faq(&context).await?;
     finds(&collection, "password reset", &["faq-1", "faq-4"]).await?;
     finds(&collection, "password nowhere", &["faq-1"]).await?;
-    finds(&collection, "nowhere", &[]).await?;
+    finds(&collection, "nowhere", NONE).await?;
     // A leg whose filter is dropped shows where the tenant holds the word under another kind too.
-    let note = document("org", "note", "reset", "note")?;
-    collection.upsert(&[note]).await?;
-    let leg = leg(&collection, "reset", Match::Any, false, of_kind("note")?)?;
-    let found = collection.search(&leg).await?;
-    same_ids("reset in notes", &ids(&found), &["note"])
+    let collection = faq_and_note(&context, "reset").await?;
+    finds_within(&collection, "reset", of_kind("note")?, &["note"]).await
 }
 
 async fn all_words(context: Context) -> Checked {
     let collection = faq(&context).await?;
-    for (query, expected) in [
-        ("reset page", &["faq-1", "faq-4"][..]),
-        ("password expire", &[]),
-        ("ninety codes", &["faq-4"]),
-        ("ninety codes nowhere", &[]),
-    ] {
-        let found = search(&collection, query, Match::All, false).await?;
-        same_ids(query, &ids(&found), expected)?;
-    }
-    let leg = leg(
+    let table: [(_, &[&str]); 4] = [
+        (Query::all("reset page"), &["faq-1", "faq-4"]),
+        (Query::all("password expire"), NONE),
+        (Query::all("ninety codes"), &["faq-4"]),
+        (Query::all("ninety codes nowhere"), NONE),
+    ];
+    each_finds(&collection, &table).await?;
+    finds_within(
         &collection,
-        "reset page",
-        Match::All,
-        false,
+        Query::all("reset page"),
         of_kind("note")?,
-    )?;
-    let found = collection.search(&leg).await?;
-    same_ids("reset page in notes", &ids(&found), NONE)
+        NONE,
+    )
+    .await
 }
 
 /// To say a word twice is to ask for it, not for texts that say it twice.
 async fn all_of_repeated(context: Context) -> Checked {
-    let collection = faq(&context).await?;
-    for (query, expected) in [
-        ("password password", &["faq-1"][..]),
-        ("reset page reset", &["faq-1", "faq-4"]),
-        ("reset reset password", &["faq-1"]),
-    ] {
-        let found = search(&collection, query, Match::All, false).await?;
-        same_ids(query, &ids(&found), expected)?;
-    }
-    Ok(())
+    let table: [(_, &[&str]); 3] = [
+        (Query::all("password password"), &["faq-1"]),
+        (Query::all("reset page reset"), &["faq-1", "faq-4"]),
+        (Query::all("reset reset password"), &["faq-1"]),
+    ];
+    each_finds(&faq(&context).await?, &table).await
 }
 
 async fn no_words(context: Context) -> Checked {
     let collection = faq(&context).await?;
     for query in ["", "   ", "???", "-", "…", "\"", "*"] {
-        for (matching, prefix) in [(Match::Any, false), (Match::All, false)] {
-            let found = search(&collection, query, matching, prefix).await?;
-            same_ids(query, &ids(&found), NONE)?;
-        }
+        finds(&collection, query, NONE).await?;
+        finds(&collection, Query::all(query), NONE).await?;
     }
     Ok(())
 }
 
 async fn no_text(context: Context) -> Checked {
     let collection = faq(&context).await?;
-    let alone = any(&collection, "codes").await?;
+    let alone = search(&collection, "codes").await?;
     collection.upsert(&[bare("org", "bare", "faq")?]).await?;
-    let found = any(&collection, "codes").await?;
+    let found = search(&collection, "codes").await?;
     same_ids("by word", &ids(&found), &["faq-3", "faq-4"])?;
     // Nor does it count: where scores are ours, they stay as they were.
     super::statistics::same_scores_where_ours(&collection, &alone, &found)?;
-    let dense = shelfward_core::Leg::dense([1.0; 4], super::documents::org()?, 20);
-    let found = collection.search(&dense).await?;
-    same_ids(
-        "by vector",
-        &ids(&found),
-        &["faq-1", "faq-2", "faq-3", "faq-4", "bare"],
-    )
+    let found = collection.search(&Leg::dense([1.0; 4], org()?, 20)).await?;
+    let all = ["faq-1", "faq-2", "faq-3", "faq-4", "bare"];
+    same_ids("by vector", &ids(&found), &all)
 }
 
 async fn case(context: Context) -> Checked {
@@ -117,41 +102,32 @@ async fn whole_words(context: Context) -> Checked {
     let collection = holding(&context, &[("a", "car"), ("b", "carpet"), ("c", "scar")]).await?;
     finds(&collection, "car", &["a"]).await?;
     finds(&collection, "carpet", &["b"]).await?;
-    finds(&collection, "ca pet arpe", &[]).await?;
+    finds(&collection, "ca pet arpe", NONE).await?;
     finds(&collection, "scar", &["c"]).await
 }
 
 /// Words are cut at 512 bytes, in texts and in queries alike.
 async fn long_words(context: Context) -> Checked {
     let (long, longer) = ("x".repeat(300), "y".repeat(600));
-    let collection = holding(
-        &context,
-        &[("long", &long), ("longer", &longer), ("short", "x")],
-    )
-    .await?;
-    finds(&collection, &long, &["long"]).await?;
-    finds(&collection, &longer, &["longer"]).await?;
-    finds(&collection, &"y".repeat(700), &["longer"]).await?;
-    finds(&collection, &"y".repeat(500), &[]).await
+    let collection = holding(&context, &[("long", &long), ("short", "x")]).await?;
+    put(&collection, &[("longer", &longer)]).await?;
+    finds(&collection, &*long, &["long"]).await?;
+    finds(&collection, &*longer, &["longer"]).await?;
+    finds(&collection, &*"y".repeat(700), &["longer"]).await?;
+    finds(&collection, &*"y".repeat(500), NONE).await
 }
 
 /// As many distinct words as a query may have.
 async fn many_words(context: Context) -> Checked {
-    let collection = faq(&context).await?;
     let mut query: String = (0..255).map(|n| format!("nowhere{n} ")).collect();
     query.push_str("password");
-    finds(&collection, &query, &["faq-1"]).await
+    finds(&faq(&context).await?, &*query, &["faq-1"]).await
 }
 
 async fn without_partitions(context: Context) -> Checked {
-    let texts = [("a", "rain"), ("b", "snow"), ("c", "rain and snow")];
-    let records = texts
-        .iter()
-        .map(|(id, text)| Ok(Record::new(key(id)?, [1.0; 4]).with_text(*text)))
-        .collect::<Checked<Vec<_>>>()?;
-    let collection = context.holding(&records).await?;
-    let everything = shelfward_core::Filter::everything();
-    let leg = leg(&collection, "snow", Match::Any, false, everything)?;
-    let found = collection.search(&leg).await?;
-    same_ids("snow, with no partition to pin", &ids(&found), &["b", "c"])
+    let record = |(id, text)| Ok(Record::new(key(id)?, [1.0; 4]).with_text(text));
+    let texts = [("a", "rain"), ("b", "snow"), ("c", "rain and snow")].map(record);
+    let records: Checked<Vec<_>> = texts.into_iter().collect();
+    let collection = context.holding(&records?).await?;
+    finds_within(&collection, "snow", Filter::everything(), &["b", "c"]).await
 }

@@ -1,30 +1,24 @@
 //! Best first, equal ones in the same order each time, and no more than asked for.
 
-use std::sync::Arc;
+use shelfward_core::library::{Mode, Passage, SearchRequest};
 
-use shelfward_core::library::{LibrarySpec, Mode, Passage, SearchRequest};
-use shelfward_core::{LibraryIndex, Match, Scope};
-
-use super::documents::{any, document, empty, holding, leg, org, with_bm25, with_words};
+use super::documents::{document, empty, holding, leg, org, search, with_bm25, with_words};
 use crate::case::Case;
 use crate::check::{ids, same_ids, same_order};
 use crate::context::Context;
-use crate::embedder::TableEmbedder;
-use crate::library::{file, source_of};
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::library::{self, ask, file, source_of};
+use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
+    let ties = "lexical/ties-by-source-and-number";
     vec![
         with_words(Case::new("lexical/scores-fall", scores_fall)),
         with_bm25(Case::new("lexical/rare-words-weigh-more", rare)),
         with_bm25(Case::new("lexical/short-texts-weigh-more", short)),
-        with_words(Case::new("lexical/tie-of-equal-texts", ties)),
+        with_words(Case::new("lexical/tie-of-equal-texts", equal_texts)),
         with_words(Case::new("lexical/top-k", top_k)),
         with_bm25(Case::new("lexical/top-k-keeps-the-best", best)),
-        with_words(Case::new(
-            "lexical/ties-by-source-and-number",
-            in_the_library,
-        )),
+        with_words(Case::new(ties, in_the_library)),
     ]
 }
 
@@ -40,19 +34,17 @@ const RAIN: [(&str, &str); 5] = [
 /// By the store's own scores, whatever their rule.
 async fn scores_fall(context: Context) -> Checked {
     let mut texts = RAIN.to_vec();
-    texts.push((
-        "f",
-        "rain in a text that is a good deal longer than the others",
-    ));
-    let collection = holding(&context, &texts).await?;
-    let found = any(&collection, "rain").await?;
+    let longer = "rain in a text that is a good deal longer than the others";
+    texts.push(("f", longer));
+    let found = search(&holding(&context, &texts).await?, "rain").await?;
     same_ids("rain", &ids(&found), &["a1", "b3", "c2", "d5", "e4", "f"])?;
     let scores: Vec<f64> = found.hits.iter().map(|hit| hit.score).collect();
     if scores.is_sorted_by(|a, b| a >= b) {
         return Ok(());
     }
-    let message = format!("scores do not fall: {scores:?}");
-    Err(Finding::new(Verdict::Misorders, message))
+    Err(Finding::misorders(format!(
+        "scores do not fall: {scores:?}"
+    )))
 }
 
 async fn rare(context: Context) -> Checked {
@@ -64,55 +56,60 @@ async fn rare(context: Context) -> Checked {
         documents.push(document("org", &format!("c{n}"), body, "faq")?);
     }
     collection.upsert(&documents).await?;
-    let found = any(&collection, "common zebra").await?;
+    let found = search(&collection, "common zebra").await?;
     let first = ids(&found).into_iter().next();
     let all = found.hits.iter().all(|hit| hit.score > 0.0);
     if first.as_deref() == Some("z-rare") && all {
         return Ok(());
     }
-    let message = format!("the rare word's document is not first but {first:?}, or one scores 0");
-    Err(Finding::new(Verdict::Misorders, message))
+    let scores: Vec<_> = found
+        .hits
+        .iter()
+        .map(|hit| (&hit.key.id, hit.score))
+        .collect();
+    Err(Finding::misorders(format!(
+        "of ten documents one says \"zebra\" (df 1) and nine \"common\" (df 9), so that z-rare is to be \
+         first and no score 0; found {scores:?}"
+    )))
 }
 
 async fn short(context: Context) -> Checked {
+    let long = "snow among a great many other words of a longer text";
     let texts = [
-        (
-            "a-long",
-            "snow among a great many other words of a longer text",
-        ),
+        ("a-long", long),
         ("b-middle", "snow among other words"),
         ("c-short", "snow"),
     ];
-    let collection = holding(&context, &texts).await?;
-    let found = ids(&any(&collection, "snow").await?);
-    same_order("snow", &found, &["c-short", "b-middle", "a-long"])
+    let found = search(&holding(&context, &texts).await?, "snow").await?;
+    same_order("snow", &ids(&found), &["c-short", "b-middle", "a-long"])
 }
 
-async fn ties(context: Context) -> Checked {
+async fn equal_texts(context: Context) -> Checked {
     let texts = ["c", "a", "b"].map(|id| (id, "the same"));
     let collection = holding(&context, &texts).await?;
-    let first = ids(&any(&collection, "same").await?);
+    let first = ids(&search(&collection, "same").await?);
     same_ids("the same", &first, &["a", "b", "c"])?;
     for _ in 0..5 {
-        same_order("again", &ids(&any(&collection, "same").await?), &first)?;
+        same_order("again", &ids(&search(&collection, "same").await?), &first)?;
     }
     Ok(())
 }
 
 async fn top_k(context: Context) -> Checked {
     let collection = holding(&context, &RAIN).await?;
-    let asked = leg(&collection, "rain", Match::Any, false, org()?)?;
+    let asked = leg(&collection, "rain", org()?)?;
     for (top_k, expected) in [(0, 0), (1, 1), (4, 4), (5, 5), (500, 5)] {
-        let found = collection.search(&asked.with_top_k(top_k)).await?;
-        if found.hits.len() != expected {
-            let message = format!("{} of {expected} for a top_k of {top_k}", found.hits.len());
-            let more = found.hits.len() > expected;
-            let verdict = if more {
-                Verdict::Widens
-            } else {
-                Verdict::Narrows
-            };
-            return Err(Finding::new(verdict, message));
+        let found = collection
+            .search(&asked.with_top_k(top_k))
+            .await?
+            .hits
+            .len();
+        let message = format!("{found} of {expected} for a top_k of {top_k}");
+        if found > expected {
+            return Err(Finding::widens(message));
+        }
+        if found < expected {
+            return Err(Finding::narrows(message));
         }
     }
     Ok(())
@@ -120,7 +117,7 @@ async fn top_k(context: Context) -> Checked {
 
 async fn best(context: Context) -> Checked {
     let collection = holding(&context, &RAIN).await?;
-    let asked = leg(&collection, "rain", Match::Any, false, org()?)?;
+    let asked = leg(&collection, "rain", org()?)?;
     let best = ["d5", "e4", "b3", "c2", "a1"];
     for (top_k, expected) in (1..=best.len()).filter_map(|k| Some((k, best.get(..k)?))) {
         let found = collection.search(&asked.with_top_k(top_k)).await?;
@@ -131,13 +128,15 @@ async fn best(context: Context) -> Checked {
 
 /// Whatever order a store gives equal scores, readers see them by source, then by number.
 async fn in_the_library(context: Context) -> Checked {
-    let embedder = Arc::new(TableEmbedder::new("suite-library", 8));
-    let spec = LibrarySpec::new(context.name()?);
-    let index = LibraryIndex::ensure(&context.store().await?, spec, embedder).await?;
+    let index = library::new(&context).await?;
     for id in ["b", "a:1", "a"] {
         let same = (0..12).map(|_| Passage::new("the same"));
-        let source = source_of("document", id, ["g"])?.passages(same);
-        file(&index, "org1", source).await?;
+        file(
+            &index,
+            "org1",
+            source_of("document", id, ["g"])?.passages(same),
+        )
+        .await?;
     }
     let expected: Vec<String> = ["a", "a:1", "b"]
         .iter()
@@ -145,9 +144,8 @@ async fn in_the_library(context: Context) -> Checked {
         .collect();
     for mode in [Mode::Lexical, Mode::Hybrid, Mode::Dense] {
         let request = SearchRequest::new("the same").mode(mode).top_k(36);
-        let answer = index.search(&Scope::of("org1", ["g"])?, &request).await?;
-        let found: Vec<_> = answer.passages.iter().map(|p| p.id.clone()).collect();
-        same_order(&format!("{mode:?}"), &found, &expected)?;
+        let answer = ask(&index, "org1", ["g"], request).await?;
+        same_order(&format!("{mode:?}"), &library::ids(&answer), &expected)?;
     }
     Ok(())
 }

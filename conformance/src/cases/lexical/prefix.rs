@@ -1,18 +1,19 @@
 //! Stored words that begin with a word of the query.
 
-use shelfward_core::Match;
 use shelfward_core::capabilities::Scoring;
 
 use super::documents::{
-    any, document, empty, faq, holding, leg, org, put, search, with_bm25_and_prefixes,
-    with_prefixes,
+    document, each_finds, empty, faq, faq_and_note, finds, finds_within, holding, leg, of_kind,
+    org, put, serves_bm25, with_prefixes,
 };
+use crate::bm25::Query;
 use crate::case::Case;
 use crate::check::{NONE, ids, same_ids};
 use crate::context::{Context, refused};
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
+    let best = "lexical/prefix-counts-by-the-best-word";
     let mut cases: Vec<Case> = [
         Case::new("lexical/prefix", prefix),
         Case::new("lexical/prefix-of-every-word", of_every_word),
@@ -23,55 +24,57 @@ pub(super) fn cases() -> Vec<Case> {
     ]
     .map(with_prefixes)
     .into();
-    cases.push(with_bm25_and_prefixes(Case::new(
-        "lexical/prefix-counts-by-the-best-word",
-        best_word,
-    )));
+    cases.push(Case::new(best, best_word).only_where(
+        |can| serves_bm25(can) && can.lexical.is_some_and(|l| l.prefix),
+        "it has no prefixes, or its lexical scores are of its own rule",
+    ));
     cases
+}
+
+const fn any(text: &str) -> Query<'_> {
+    Query::any(text).by_prefix(true)
+}
+
+const fn all(text: &str) -> Query<'_> {
+    Query::all(text).by_prefix(true)
 }
 
 async fn prefix(context: Context) -> Checked {
     let collection = faq(&context).await?;
-    for (query, matching, expected) in [
-        ("pass", Match::Any, &["faq-1", "faq-2"][..]),
-        ("PASS", Match::Any, &["faq-1", "faq-2"]),
-        ("password", Match::Any, &["faq-1", "faq-2"]),
-        ("password exp", Match::All, &["faq-2"]),
-        ("word", Match::Any, &[]),
-    ] {
-        let found = search(&collection, query, matching, true).await?;
-        same_ids(query, &ids(&found), expected)?;
-    }
-    let found = any(&collection, "pass").await?;
-    same_ids("without prefix", &ids(&found), NONE)
+    let table: [(_, &[&str]); 6] = [
+        (any("pass"), &["faq-1", "faq-2"]),
+        (any("PASS"), &["faq-1", "faq-2"]),
+        (any("password"), &["faq-1", "faq-2"]),
+        (all("password exp"), &["faq-2"]),
+        (any("word"), NONE),
+        (Query::any("pass"), NONE),
+    ];
+    each_finds(&collection, &table).await
 }
 
 async fn of_every_word(context: Context) -> Checked {
-    let collection = faq(&context).await?;
-    for (query, expected) in [
-        ("nin cod", &["faq-4"][..]),
-        ("nin day", &["faq-2"]),
-        ("res pag", &["faq-1", "faq-4"]),
-        ("nin nowhere", &[]),
+    let table: [(_, &[&str]); 5] = [
+        (all("nin cod"), &["faq-4"]),
+        (all("nin day"), &["faq-2"]),
+        (all("res pag"), &["faq-1", "faq-4"]),
+        (all("nin nowhere"), NONE),
         // Two words of a query may be satisfied by one stored word.
-        ("pass passw", &["faq-1", "faq-2"]),
-    ] {
-        let found = search(&collection, query, Match::All, true).await?;
-        same_ids(query, &ids(&found), expected)?;
-    }
-    Ok(())
+        (all("pass passw"), &["faq-1", "faq-2"]),
+    ];
+    each_finds(&faq(&context).await?, &table).await
 }
 
 async fn one_letter(context: Context) -> Checked {
     let collection = faq(&context).await?;
     put(&collection, &[("faq-5", "Not a prefix")]).await?;
-    for (query, expected) in [("p", &[][..]), ("a", &["faq-1", "faq-5"]), ("é", &[])] {
-        let found = search(&collection, query, Match::Any, true).await?;
-        same_ids(query, &ids(&found), expected)?;
-    }
-    // The one letter exactly, the longer word by its beginning.
-    let found = search(&collection, "a pre", Match::All, true).await?;
-    same_ids("a pre", &ids(&found), &["faq-5"])
+    let table: [(_, &[&str]); 4] = [
+        (any("p"), NONE),
+        (any("a"), &["faq-1", "faq-5"]),
+        (any("é"), NONE),
+        // The one letter exactly, the longer word by its beginning.
+        (all("a pre"), &["faq-5"]),
+    ];
+    each_finds(&collection, &table).await
 }
 
 /// So many words, all beginning alike.
@@ -81,8 +84,9 @@ fn words(n: usize) -> String {
 
 async fn too_many(context: Context) -> Checked {
     let collection = holding(&context, &[("b", "word9999"), ("a", &words(1_100))]).await?;
-    let leg = leg(&collection, "word", Match::Any, true, org()?)?;
-    let answer = collection.search(&leg).await;
+    let answer = collection
+        .search(&leg(&collection, any("word"), org()?)?)
+        .await;
     let scoring = collection.capabilities().lexical.map(|l| l.scoring);
     match answer {
         // An engine that walks its own words may answer; then whole.
@@ -91,10 +95,9 @@ async fn too_many(context: Context) -> Checked {
         }
         answer => refused(answer, "a prefix of 1,101 words")?,
     }
-    let found = search(&collection, "word109", Match::Any, true).await?;
-    same_ids("a longer prefix", &ids(&found), &["a"])?;
-    let found = any(&collection, "word109").await?;
-    same_ids("the word itself", &ids(&found), &["a"])
+    // A longer prefix, and the word itself.
+    finds(&collection, any("word109"), &["a"]).await?;
+    finds(&collection, "word109", &["a"]).await
 }
 
 /// Each of 1,024 words is found by what all begin with, the last as well as the first.
@@ -104,24 +107,14 @@ async fn as_many_as_allowed(context: Context) -> Checked {
     let last: String = (1_000..1_024).map(|n| format!("word{n:04} ")).collect();
     put(&collection, &[("first", &first), ("last", &last)]).await?;
     // What another tenant holds does not count.
-    collection
-        .upsert(&[document("other", "o", &words(1_000), "faq")?])
-        .await?;
-    let found = search(&collection, "word", Match::Any, true).await?;
-    same_ids("1,024 words", &ids(&found), &["first", "last"])
+    let other = document("other", "o", &words(1_000), "faq")?;
+    collection.upsert(&[other]).await?;
+    finds(&collection, any("word"), &["first", "last"]).await
 }
 
 async fn under_a_filter(context: Context) -> Checked {
-    let collection = faq(&context).await?;
-    let note = document("org", "note", "A passport", "note")?;
-    collection.upsert(&[note]).await?;
-    let notes = super::documents::of_kind("note")?;
-    let leg = leg(&collection, "pass", Match::Any, true, notes)?;
-    same_ids(
-        "pass in notes",
-        &ids(&collection.search(&leg).await?),
-        &["note"],
-    )
+    let collection = faq_and_note(&context, "A passport").await?;
+    finds_within(&collection, any("pass"), of_kind("note")?, &["note"]).await
 }
 
 /// Many words that begin alike make no record better than its best one does.
@@ -131,5 +124,5 @@ async fn best_word(context: Context) -> Checked {
         ("one", "cart cart cart cart"),
         ("none", "four other words here"),
     ];
-    super::scores::judged(&context, &texts, &[("cart", Match::Any, true)]).await
+    super::scores::judged(&context, &texts, &[any("cart")]).await
 }

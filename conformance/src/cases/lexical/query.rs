@@ -2,31 +2,31 @@
 
 use shelfward_core::{ErrorKind, Leg, Match, QueryWord, Text};
 
-use super::documents::{any, faq, finds, holding, org, search, with_our_words, with_words};
+use super::documents::{each_finds, faq, finds, holding, org, search, with_our_words, with_words};
+use crate::bm25::Query;
 use crate::case::Case;
 use crate::check::{NONE, holds, ids, same_ids};
 use crate::context::Context;
 use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
+    let elsewhere = "lexical/words-that-are-operators-elsewhere";
+    let none = "lexical/what-is-no-word-finds-nothing";
     let mut cases: Vec<Case> = [
         Case::new("lexical/operators-are-words", operators),
         Case::new("lexical/punctuation-parts-words", punctuation),
-        Case::new("lexical/words-that-are-operators-elsewhere", operator_words),
+        Case::new(elsewhere, operator_words),
     ]
     .map(with_our_words)
     .into();
-    cases.push(with_words(Case::new(
-        "lexical/what-is-no-word-finds-nothing",
-        no_words_at_all,
-    )));
+    cases.push(with_words(Case::new(none, no_words_at_all)));
     cases
 }
 
 /// What engines read as a query language.
 async fn operators(context: Context) -> Checked {
     let collection = faq(&context).await?;
-    let queries = [
+    for query in [
         "\"password",
         "\"password\"",
         "title:password",
@@ -42,20 +42,18 @@ async fn operators(context: Context) -> Checked {
         "{password}^2~",
         "password; drop table",
         "';password--",
-    ];
-    for query in queries {
-        let found = ids(&any(&collection, query).await?);
+    ] {
+        let found = ids(&search(&collection, query).await?);
         holds(found.iter().any(|id| id == "faq-1"), || {
             format!("{query:?} does not find its word: {found:?}")
         })?;
     }
     // A minus excludes nothing, and a title is no field.
     finds(&collection, "codes -reset", &["faq-1", "faq-3", "faq-4"]).await?;
-    finds(&collection, "title:x", &[]).await?;
-    finds(&collection, "NEAR(", &[]).await?;
-    finds(&collection, "-only", &[]).await?;
-    finds(&collection, "*", &[]).await?;
-    finds(&collection, "\"", &[]).await
+    for query in ["title:x", "NEAR(", "-only", "*", "\""] {
+        finds(&collection, query, NONE).await?;
+    }
+    Ok(())
 }
 
 /// Texts with the characters that user queries hold, each found by itself and by its words.
@@ -89,13 +87,12 @@ async fn punctuation(context: Context) -> Checked {
         ("-only", &["version"]),
         ("hosts", &["path"]),
         ("snake", &["code"]),
-        ("*", &[]),
-        ("\"", &[]),
+        ("*", NONE),
+        ("\"", NONE),
     ] {
         finds(&collection, query, expected).await?;
         // The words of a query are those of a text, so that every one of them is there.
-        let found = search(&collection, query, Match::All, false).await?;
-        same_ids(query, &ids(&found), expected)?;
+        finds(&collection, Query::all(query), expected).await?;
     }
     Ok(())
 }
@@ -107,25 +104,17 @@ async fn operator_words(context: Context) -> Checked {
         ("c", "be"),
         ("d", "far"),
     ];
-    let collection = holding(&context, &texts).await?;
-    for (query, expected) in [
-        ("not be", &["a", "c"][..]),
-        ("or", &["a"]),
-        ("AND", &["b"]),
-        ("NOT far", &["a", "b", "d"]),
-        ("near", &["b"]),
-    ] {
-        finds(&collection, query, expected).await?;
-    }
-    for (query, expected) in [
-        ("not be", &["a"][..]),
-        ("be and far", &[]),
-        ("near OR far", &[]),
-    ] {
-        let found = search(&collection, query, Match::All, false).await?;
-        same_ids(query, &ids(&found), expected)?;
-    }
-    Ok(())
+    let table: [(_, &[&str]); 8] = [
+        (Query::any("not be"), &["a", "c"]),
+        (Query::any("or"), &["a"]),
+        (Query::any("AND"), &["b"]),
+        (Query::any("NOT far"), &["a", "b", "d"]),
+        (Query::any("near"), &["b"]),
+        (Query::all("not be"), &["a"]),
+        (Query::all("be and far"), NONE),
+        (Query::all("near OR far"), NONE),
+    ];
+    each_finds(&holding(&context, &texts).await?, &table).await
 }
 
 /// A leg may be handed what the word rule never makes. No stored word is like it, so it finds
@@ -158,7 +147,7 @@ async fn no_words_at_all(context: Context) -> Checked {
             Err(error) => return Err(Finding::errors(format!("{odd:?}: {error}"))),
         }
     }
-    let found = ids(&any(&collection, "password").await?);
+    let found = ids(&search(&collection, "password").await?);
     holds(found.iter().any(|id| id == "faq-1"), || {
         "afterwards a word finds nothing".into()
     })

@@ -2,45 +2,38 @@
 
 use shelfward_core::capabilities::Scoring;
 use shelfward_core::filter::key as field;
-use shelfward_core::{
-    Collection, Key, LegResult, Match, MetadataKey, MetadataPatch, Scalar, Value,
-};
+use shelfward_core::{Collection, LegResult, MetadataPatch};
 
-use super::documents::{any, document, faq, holding, put, with_bm25, with_words};
+use super::documents::{
+    document, documents, faq, holding, keys, of_kind, put, search, serves_bm25, units, with_bm25,
+    with_words,
+};
 use super::scores::judge;
+use crate::bm25::Query;
 use crate::case::Case;
-use crate::check::{holds, ids, same_order};
-use crate::context::{Context, text};
+use crate::check::{holds, ids, same_ids, same_order};
+use crate::context::{Context, name, text_value};
 use crate::verdict::Checked;
 
 pub(super) fn cases() -> Vec<Case> {
-    let mut cases = vec![with_words(Case::new(
-        "lexical/other-tenants-do-not-show",
-        other_tenants,
-    ))];
-    cases.extend(
-        [
-            Case::new(
-                "lexical/other-tenants-change-no-score",
-                other_tenants_by_the_formula,
-            ),
-            Case::new("lexical/statistics-follow-deletes", deletes),
-            Case::new(
-                "lexical/statistics-follow-deletes-by-filter",
-                deletes_by_filter,
-            ),
-            Case::new("lexical/statistics-follow-replaces", replaces),
-            Case::new("lexical/statistics-follow-overwrites", overwrites),
-            Case::new("lexical/statistics-after-an-update", updates).only_where(
-                |can| super::documents::serves_bm25(can) && can.update_metadata.is_some(),
-                "it changes no metadata in place, or its lexical scores are of its own rule",
-            ),
-        ]
-        .into_iter()
-        .enumerate()
-        // The last has a condition of its own.
-        .map(|(n, case)| if n < 5 { with_bm25(case) } else { case }),
-    );
+    let by_filter = "lexical/statistics-follow-deletes-by-filter";
+    let no_score = "lexical/other-tenants-change-no-score";
+    let mut cases: Vec<Case> = [
+        Case::new(no_score, other_tenants_by_the_formula),
+        Case::new("lexical/statistics-follow-deletes", deletes),
+        Case::new(by_filter, deletes_by_filter),
+        Case::new("lexical/statistics-follow-replaces", replaces),
+        Case::new("lexical/statistics-follow-overwrites", overwrites),
+    ]
+    .map(with_bm25)
+    .into();
+    let update = Case::new("lexical/statistics-after-an-update", updates);
+    cases.push(update.only_where(
+        |can| serves_bm25(can) && can.update_metadata.is_some(),
+        "it changes no metadata in place, or its lexical scores are of its own rule",
+    ));
+    let others = Case::new("lexical/other-tenants-do-not-show", other_tenants);
+    cases.insert(0, with_words(others));
     cases
 }
 
@@ -56,30 +49,28 @@ pub(super) fn same_scores_where_ours(
         return Ok(());
     }
     same_order("ids", &ids(after), &ids(before))?;
-    let pairs = before.hits.iter().zip(&after.hits);
-    let same = pairs.clone().count() == before.hits.len()
-        && pairs
-            .clone()
-            .all(|(a, b)| a.score.to_bits() == b.score.to_bits());
-    holds(same, || {
-        "a score changes with what it must not depend on".into()
+    let mut pairs = before.hits.iter().zip(&after.hits);
+    let moved = pairs.find(|(a, b)| a.score.to_bits() != b.score.to_bits());
+    holds(moved.is_none(), || {
+        let moved = moved.map(|(before, after)| (&before.key.id, before.score, after.score));
+        format!("a score changes with what it must not depend on (id, before, after): {moved:?}")
     })
 }
 
 async fn other_tenants(context: Context) -> Checked {
     let collection = faq(&context).await?;
-    let before = any(&collection, "password codes").await?;
+    let before = search(&collection, "password codes").await?;
     for n in 0..20 {
         let body = "password password codes";
         let other = document("other", &format!("o{n}"), body, "faq")?;
         collection.upsert(&[other]).await?;
     }
-    let after = any(&collection, "password codes").await?;
-    crate::check::same_ids("ids", &ids(&after), &ids(&before))?;
+    let after = search(&collection, "password codes").await?;
+    same_ids("ids", &ids(&after), &ids(&before))?;
     same_scores_where_ours(&collection, &before, &after)?;
     let theirs = field("tenant").eq("other").build()?;
     collection.delete_matching(&theirs.narrow()?).await?;
-    let again = any(&collection, "password codes").await?;
+    let again = search(&collection, "password codes").await?;
     same_scores_where_ours(&collection, &before, &again)
 }
 
@@ -91,23 +82,21 @@ const TEXTS: [(&str, &str); 5] = [
     ("e", "nothing of either"),
 ];
 
-const QUERIES: [(&str, Match, bool); 3] = [
-    ("rain", Match::Any, false),
-    ("rain snow and", Match::Any, false),
-    ("rain and", Match::All, false),
+const QUERIES: [Query<'_>; 3] = [
+    Query::any("rain"),
+    Query::any("rain snow and"),
+    Query::all("rain and"),
 ];
 
 async fn other_tenants_by_the_formula(context: Context) -> Checked {
     let collection = holding(&context, &TEXTS).await?;
-    let mut others = Vec::new();
-    for n in 0..20 {
-        // Under the same ids too: a key is a tenant's.
-        let id = ["a", "b", "c"]
-            .get(n)
-            .map_or_else(|| format!("o{n}"), ToString::to_string);
-        others.push(document("other", &id, "rain and rain and rain", "faq")?);
-    }
-    collection.upsert(&others).await?;
+    // Under the same ids too: a key is a tenant's.
+    let ids = ["a", "b", "c"].map(str::to_owned).into_iter();
+    let ids = ids.chain((3..20).map(|n| format!("o{n}")));
+    let other = |id: String| document("other", &id, "rain and rain and rain", "faq");
+    collection
+        .upsert(&ids.map(other).collect::<Checked<Vec<_>>>()?)
+        .await?;
     judge(&collection, &TEXTS, &QUERIES).await
 }
 
@@ -118,13 +107,8 @@ fn without<'a>(gone: &[&str]) -> Vec<(&'a str, &'a str)> {
 
 async fn deletes(context: Context) -> Checked {
     let collection = holding(&context, &TEXTS).await?;
-    let gone = ["b", "d"];
-    let keys: Checked<Vec<_>> = gone
-        .iter()
-        .map(|id| Ok(Key::within(text("org")?, text(id)?)))
-        .collect();
-    collection.delete(&keys?).await?;
-    judge(&collection, &without(&gone), &QUERIES).await?;
+    collection.delete(&keys(&["b", "d"])?).await?;
+    judge(&collection, &without(&["b", "d"]), &QUERIES).await?;
     // Written again, it counts again.
     put(&collection, &[("b", "rain")]).await?;
     judge(&collection, &without(&["d"]), &QUERIES).await
@@ -132,28 +116,19 @@ async fn deletes(context: Context) -> Checked {
 
 async fn deletes_by_filter(context: Context) -> Checked {
     let collection = holding(&context, &TEXTS).await?;
-    let selector = field("tenant")
-        .eq("org")
-        .and(field("unit").is_in(["a", "c"]));
-    let selector = selector.build()?.narrow()?;
-    collection.delete_matching(&selector).await?;
+    collection.delete_matching(&units(&["a", "c"])?).await?;
     judge(&collection, &without(&["a", "c"]), &QUERIES).await
 }
 
 async fn replaces(context: Context) -> Checked {
     let collection = holding(&context, &TEXTS).await?;
-    let selector = field("tenant").eq("org").and(field("kind").eq("faq"));
-    let selector = selector.build()?.narrow()?;
     let texts = [
         ("a", "snow"),
         ("f", "rain and wind and rain"),
         ("g", "wind"),
     ];
-    let new: Checked<Vec<_>> = texts
-        .iter()
-        .map(|(id, body)| document("org", id, body, "faq"))
-        .collect();
-    collection.replace(&selector, &new?).await?;
+    let selector = of_kind("faq")?.narrow()?;
+    collection.replace(&selector, &documents(&texts)?).await?;
     judge(&collection, &texts, &QUERIES).await
 }
 
@@ -171,13 +146,9 @@ async fn overwrites(context: Context) -> Checked {
 
 async fn updates(context: Context) -> Checked {
     let collection = holding(&context, &TEXTS).await?;
-    let selector = field("tenant")
-        .eq("org")
-        .and(field("unit").is_in(["a", "d"]));
-    let moved = Value::Scalar(Scalar::text("moved")?);
-    let patch = MetadataPatch::new().set(MetadataKey::new("kind")?, moved);
+    let patch = MetadataPatch::new().set(name("kind")?, text_value("moved")?);
     collection
-        .update_metadata(&selector.build()?.narrow()?, &patch)
+        .update_metadata(&units(&["a", "d"])?, &patch)
         .await?;
     judge(&collection, &TEXTS, &QUERIES).await
 }

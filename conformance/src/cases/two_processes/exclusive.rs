@@ -1,5 +1,7 @@
 //! Stores that one process may have open.
 
+use std::time::{Duration, Instant};
+
 use crate::cases::open_store::OpenStore;
 use crate::check::{holds, rows, same_ids};
 use crate::context::{Context, record};
@@ -48,4 +50,32 @@ pub(super) async fn lock_of_the_dead(context: Context) -> Checked {
         rows("after a kill", &open.collection, round + 2).await?;
     }
     open.end().await
+}
+
+/// So long a store may need to let go of what was dropped.
+const TURN: Duration = Duration::from_secs(10);
+
+/// Handles that are dropped without a close leave no lock either.
+pub(super) async fn lock_of_the_dropped(context: Context) -> Checked {
+    let open = OpenStore::new(&context, &context.spec()?).await?;
+    open.upsert(&[record("a", 0, "{}")?]).await?;
+    let dropped = open.drop_handles();
+    let begun = Instant::now();
+    let mut peer = loop {
+        match dropped.location.try_peer().await? {
+            Ok(peer) => break peer,
+            Err(failure) if begun.elapsed() > TURN => {
+                let (seconds, why) = (TURN.as_secs(), failure.message);
+                return Err(Finding::errors(format!(
+                    "another process is not let in {seconds} s after every handle was dropped: {why}"
+                )));
+            }
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    };
+    let collection = dropped.name.to_string();
+    let ids = peer.ask(Task::Ids { collection }).await?;
+    same_ids("in the other process", &ids, &["a"])?;
+    peer.end().await?;
+    dropped.open().await?.end().await
 }

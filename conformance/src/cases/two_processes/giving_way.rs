@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use shelfward_core::filter::key as field;
-use shelfward_core::{EmbedError, Embedder, Filter, Include, Precondition, Role, async_trait};
+use shelfward_core::{
+    EmbedError, Embedder, Filter, Include, Precondition, Record, Role, async_trait,
+};
 use tokio::sync::Notify;
 
 use super::shared::Shared;
@@ -11,10 +13,10 @@ use crate::cases::open_store::OpenStore;
 use crate::check::{holds, rows};
 use crate::context::{Context, record};
 use crate::embedder::TableEmbedder;
-use crate::fixture::fields;
+use crate::fixture;
 use crate::library::{embedder, file, source, visible};
 use crate::process::{PASSAGES, Write, letter_source};
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::verdict::{Checked, Finding};
 
 /// An embedder that waits to be let go on, so that something can happen while a source is indexed.
 struct Slow {
@@ -60,11 +62,11 @@ pub(super) async fn gives_way(context: Context) -> Checked {
         let task = shared.write(write);
         shared.peer.ask(task).await?;
         slow.go_on.notify_one();
-        let indexed = indexing.await.map_err(|e| Finding::errors(e.to_string()))?;
+        let indexed = indexing.await?;
         let seen = visible(&shared.index, ["all"]).await?;
         if !seen.is_empty() {
             let message = format!("{seen:?} are read though another process took them away");
-            return Err(Finding::new(Verdict::Widens, message));
+            return Err(Finding::widens(message));
         }
         holds(indexed.is_err(), || {
             "an indexing that must give way says that it was done".into()
@@ -75,35 +77,27 @@ pub(super) async fn gives_way(context: Context) -> Checked {
 
 /// A replace that is told what it expects does nothing where that is not so.
 pub(super) async fn expects(context: Context) -> Checked {
-    let spec = context.spec()?.with_fields(fields()?);
+    let spec = fixture::spec(&context)?;
     let open = OpenStore::new(&context, &spec).await?;
     let adapter = open.location.bare().await?;
     let bare = adapter.open(&spec.name).await?;
     let bare = bare.ok_or_else(|| Finding::errors("no collection"))?;
-    let (old, new) = (
-        record("a", 0, r#"{"t":"u","n":1}"#)?,
-        record("b", 1, r#"{"t":"u","n":2}"#)?,
-    );
-    bare.upsert(std::slice::from_ref(&old)).await?;
+    let old = record("a", 0, r#"{"t":"u","n":1}"#)?;
+    let new = record("b", 1, r#"{"t":"u","n":2}"#)?;
     let elsewhere = record("z", 2, r#"{"t":"other"}"#)?;
-    bare.upsert(std::slice::from_ref(&elsewhere)).await?;
+    bare.upsert(&[old.clone(), elsewhere.clone()]).await?;
     let unit = field("t").eq("u").build()?.narrow()?;
+    let absent = |record: &Record| Precondition::new(record.key.clone(), None);
+    let holds_of = |record: &Record, other: &Record| {
+        Precondition::new(record.key.clone(), Some(other.metadata.clone()))
+    };
     let wrong = [
-        (
-            "of another value",
-            Precondition::new(old.key.clone(), Some(new.metadata.clone())),
-        ),
-        (
-            "that is there, as absent",
-            Precondition::new(old.key.clone(), None),
-        ),
-        (
-            "that is absent, as there",
-            Precondition::new(new.key.clone(), Some(new.metadata.clone())),
-        ),
+        ("of another value", holds_of(&old, &new)),
+        ("that is there, as absent", absent(&old)),
+        ("that is absent, as there", holds_of(&new, &new)),
         (
             "beyond the selector, as there",
-            Precondition::new(elsewhere.key.clone(), Some(elsewhere.metadata.clone())),
+            holds_of(&elsewhere, &elsewhere),
         ),
     ];
     let with = std::slice::from_ref(&new);
@@ -120,12 +114,7 @@ pub(super) async fn expects(context: Context) -> Checked {
             format!("a record {what}: something was changed")
         })?;
     }
-    let right = [
-        Precondition::new(old.key.clone(), Some(old.metadata.clone())),
-        Precondition::new(old.key.clone(), None),
-        Precondition::new(elsewhere.key.clone(), None),
-    ];
-    for expected in &right {
+    for expected in &[holds_of(&old, &old), absent(&old), absent(&elsewhere)] {
         let replaced = bare.replace(&unit, with, Some(expected)).await?;
         let replaced = replaced.ok_or_else(|| Finding::errors("what is expected is refused"))?;
         holds(replaced.written == 1, || {

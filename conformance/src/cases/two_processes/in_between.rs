@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
-use shelfward_core::adapter::{CollectionAdapter, StoreAdapter, WriteLocks};
+use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
 use shelfward_core::{
-    Capabilities, CollectionName, CollectionSpec, Count, Cursor, ErrorKind, Filter, Include, Key,
-    Leg, LegResult, LibraryIndex, Operation, Page, Precondition, Record, Replaced, Result,
-    Selector, Store, StoreError, StoredRecord, async_trait,
+    CollectionName, ErrorKind, LibraryIndex, Operation, Precondition, Record, Replaced, Result,
+    Selector, Store, StoreError, async_trait,
 };
 use tokio::sync::Mutex;
 
 use super::shared::Shared;
 use crate::check::holds;
 use crate::context::Context;
+use crate::layer::{CollectionLayer, LayeredCollection, LayeredStore, StoreLayer};
 use crate::library::{embedder, file, visible};
 use crate::process::{Peer, Task, Write, letter_source, write_source};
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::verdict::{Checked, Finding};
 
 /// A store, and its collections, whose replaces come when another process has just written.
-#[derive(Clone)]
 struct InBetween<T> {
     behind: T,
     peer: Arc<Mutex<Peer>>,
@@ -26,81 +25,27 @@ struct InBetween<T> {
 }
 
 #[async_trait]
-impl StoreAdapter for InBetween<Arc<dyn StoreAdapter>> {
-    fn kind(&self) -> &'static str {
-        self.behind.kind()
-    }
-
-    fn capabilities(&self, spec: &CollectionSpec) -> Capabilities {
-        self.behind.capabilities(spec)
-    }
-
-    async fn create(&self, spec: &CollectionSpec) -> Result<()> {
-        self.behind.create(spec).await
+impl StoreLayer for InBetween<Arc<dyn StoreAdapter>> {
+    fn behind(&self) -> &Arc<dyn StoreAdapter> {
+        &self.behind
     }
 
     async fn open(&self, name: &CollectionName) -> Result<Option<Arc<dyn CollectionAdapter>>> {
         let behind = self.behind.open(name).await?;
         Ok(behind.map(|behind| -> Arc<dyn CollectionAdapter> {
-            Arc::new(InBetween {
+            Arc::new(LayeredCollection(InBetween {
                 behind,
                 peer: self.peer.clone(),
                 task: self.task.clone(),
-            })
+            }))
         }))
-    }
-
-    async fn list(&self) -> Result<Vec<CollectionName>> {
-        self.behind.list().await
-    }
-
-    async fn drop_collection(&self, name: &CollectionName) -> Result<bool> {
-        self.behind.drop_collection(name).await
-    }
-
-    async fn health(&self) -> Result<()> {
-        self.behind.health().await
-    }
-
-    fn write_locks(&self) -> WriteLocks {
-        self.behind.write_locks()
-    }
-
-    async fn close(&self) -> Result<()> {
-        self.behind.close().await
     }
 }
 
-/// What the library asks of a collection when it replaces a source.
 #[async_trait]
-impl CollectionAdapter for InBetween<Arc<dyn CollectionAdapter>> {
-    fn spec(&self) -> &CollectionSpec {
-        self.behind.spec()
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        self.behind.capabilities()
-    }
-
-    async fn upsert(&self, records: &[Record]) -> Result<()> {
-        self.behind.upsert(records).await
-    }
-
-    async fn delete(&self, keys: &[Key]) -> Result<Count> {
-        self.behind.delete(keys).await
-    }
-
-    async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
-        self.behind.search(legs).await
-    }
-
-    async fn fetch(
-        &self,
-        keys: &[Key],
-        within: &Filter,
-        include: Include,
-    ) -> Result<Vec<Option<StoredRecord>>> {
-        self.behind.fetch(keys, within, include).await
+impl CollectionLayer for InBetween<Arc<dyn CollectionAdapter>> {
+    fn behind(&self) -> &Arc<dyn CollectionAdapter> {
+        &self.behind
     }
 
     async fn replace(
@@ -115,20 +60,6 @@ impl CollectionAdapter for InBetween<Arc<dyn CollectionAdapter>> {
         })?;
         self.behind.replace(selector, with, precondition).await
     }
-
-    async fn scan(
-        &self,
-        filter: &Filter,
-        after: Option<&Cursor>,
-        limit: usize,
-        include: Include,
-    ) -> Result<Page> {
-        self.behind.scan(filter, after, limit, include).await
-    }
-
-    async fn count(&self, filter: &Filter) -> Result<Count> {
-        self.behind.count(filter).await
-    }
 }
 
 /// Another process narrows the source after it was looked at and before it is replaced.
@@ -138,20 +69,20 @@ pub(super) async fn case(context: Context) -> Checked {
     let name = index.spec().name.clone();
     for write in [Write::Narrow, Write::Remove] {
         file(&index, "org1", letter_source('a')?).await?;
-        let between = Store::new(InBetween {
+        let between = Store::new(LayeredStore(InBetween {
             behind: open.location.bare().await?,
             peer: peer.clone(),
             task: Task::Write {
                 library: name.to_string(),
                 write,
             },
-        });
+        }));
         let raced = LibraryIndex::open(&between, &name, Arc::new(embedder())).await?;
         let done = write_source(&raced, Write::Replace('b')).await?;
         let seen = visible(&index, ["all"]).await?;
         if !seen.is_empty() {
             let message = format!("{seen:?} are read though another process took them away");
-            return Err(Finding::new(Verdict::Widens, message));
+            return Err(Finding::widens(message));
         }
         holds(!done, || {
             "an indexing that must give way says that it was done".into()

@@ -6,113 +6,83 @@ mod giving_way;
 mod in_between;
 mod shared;
 
-use shelfward_core::capabilities::{Replace, Writers};
-use shelfward_core::{Capabilities, Filter, Leg};
+use std::time::Duration;
+
+use shelfward_core::capabilities::Writers;
 
 use self::shared::Shared;
 use super::open_store::OpenStore;
-use super::races::{judge, state, updates};
+use super::races::{PAIRS, judge, needs_of, state};
 use crate::case::Case;
-use crate::check::{holds, same_ids};
+use crate::check::{NOT_ORDERED, holds, left, ordered, same_ids, updates};
 use crate::context::{Context, record};
 use crate::library::{file, visible};
 use crate::process::{PASSAGES, Task, Write, letter_source, write_source};
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::verdict::{Checked, Finding};
 
 pub(super) fn cases() -> Vec<Case> {
-    let (b, c) = (Write::Replace('b'), Write::Replace('c'));
-    let pairs = [
-        ("replace-replace", b, c),
-        ("replace-narrow", b, Write::Narrow),
-        ("replace-remove", b, Write::Remove),
-        ("narrow-narrow", Write::Narrow, Write::Narrow),
-        ("narrow-remove", Write::Narrow, Write::Remove),
-        ("remove-remove", Write::Remove, Write::Remove),
-    ];
-    let mut cases = Vec::new();
-    for (name, one, other) in pairs {
+    let pairs = PAIRS.map(|(name, one, other)| {
         let id = format!("races/{name}-two-processes");
         let case = Case::new(id, move |context| pair(context, one, other));
-        let narrows = one == Write::Narrow || other == Write::Narrow;
-        cases.push(if narrows { case.needs(updates) } else { case });
-    }
-    cases.extend([
+        needs_of(case, [one, other])
+    });
+    let gives_way = "races/indexing-gives-way-to-another-process";
+    let mut of_all = Vec::from(pairs);
+    of_all.extend([
         Case::new("races/narrowing-is-in-force-two-processes", narrowing).needs(updates),
         Case::new("races/writes-are-seen-by-another-process", seen),
-        Case::new(
-            "races/indexing-gives-way-to-another-process",
-            giving_way::gives_way,
-        )
-        .needs(updates),
+        Case::new(gives_way, giving_way::gives_way).needs(updates),
     ]);
-    let of_all = |can: &Capabilities| can.writers == Writers::AllProcesses;
-    let mut cases: Vec<_> = cases
-        .into_iter()
-        .map(|case| {
-            case.only_where(of_all, "it does not order writers of other processes")
-                .second_process()
-        })
-        .collect();
-    cases.push(
-        Case::new(
-            "races/replace-looks-at-what-it-expects",
-            giving_way::expects,
-        )
-        .only_where(
-            |can| can.writers == Writers::AllProcesses && can.replace == Replace::Atomic,
-            "it does not order writers of other processes, or its replace is not atomic",
-        )
-        .reopens(),
-    );
-    cases.push(
-        Case::new(
-            "races/replace-does-not-undo-a-narrowing-two-processes",
-            in_between::case,
-        )
-        .needs(updates)
-        .only_where(
-            |can| can.writers == Writers::AllProcesses && can.replace == Replace::Atomic,
-            "it does not order writers of other processes, or its replace is not atomic",
-        )
-        .second_process(),
-    );
-    cases.push(
-        Case::new("races/another-process-is-refused", exclusive::refused)
-            .only_where(
-                |can| can.writers == Writers::OneProcess,
-                "it orders writers of all processes, and lets them in",
-            )
+    let of_all = of_all.into_iter().map(|case| {
+        let case = case.only_where(
+            |can| can.writers == Writers::AllProcesses,
+            "it does not order writers of other processes",
+        );
+        case.second_process()
+    });
+    let looks = "races/replace-looks-at-what-it-expects";
+    let undoes = "races/replace-does-not-undo-a-narrowing-two-processes";
+    let of_ordered = [
+        Case::new(looks, giving_way::expects).reopens(),
+        Case::new(undoes, in_between::case)
+            .needs(updates)
             .second_process(),
-    );
-    cases.push(
-        Case::new(
-            "races/a-killed-process-locks-nobody-out",
-            exclusive::lock_of_the_dead,
-        )
-        .second_process(),
-    );
-    cases
+    ];
+    let dropped = "races/dropped-handles-lock-nobody-out";
+    let of_one = [
+        Case::new("races/another-process-is-refused", exclusive::refused),
+        Case::new(dropped, exclusive::lock_of_the_dropped),
+    ];
+    let of_one = of_one.map(|case| {
+        let case = case.only_where(
+            |can| can.writers == Writers::OneProcess,
+            "it orders writers of all processes, and lets them in",
+        );
+        case.second_process()
+    });
+    let killed = "races/a-killed-process-locks-nobody-out";
+    of_all
+        .chain(of_ordered.map(|case| case.only_where(ordered, NOT_ORDERED)))
+        .chain(of_one)
+        .chain([Case::new(killed, exclusive::lock_of_the_dead).second_process()])
+        .collect()
 }
 
-const ROUNDS: usize = 24;
+const ROUNDS: u64 = 24;
 
 /// Two writes at once, the one here and the other in the other process, and the other way round.
 async fn pair(context: Context, one: Write, other: Write) -> Checked {
     let mut shared = Shared::new(&context).await?;
     for round in 0..ROUNDS {
         file(&shared.index, "org1", letter_source('a')?).await?;
-        let (here, there) = if round % 2 == 0 {
-            (one, other)
-        } else {
-            (other, one)
+        let (here, there) = match round % 2 {
+            0 => (one, other),
+            _ => (other, one),
         };
         let task = shared.write(there);
         shared.peer.tell(task)?;
         // Not always the same one first.
-        tokio::time::sleep(std::time::Duration::from_micros(
-            150 * (round as u64 / 2 % 6),
-        ))
-        .await;
+        tokio::time::sleep(Duration::from_micros(150 * (round / 2 % 6))).await;
         let here = write_source(&shared.index, here).await;
         shared.peer.done().await?;
         here?;
@@ -133,35 +103,23 @@ async fn pair(context: Context, one: Write, other: Write) -> Checked {
 /// A narrowing that returned in one process is in force for the next search of the other.
 async fn narrowing(context: Context) -> Checked {
     let mut shared = Shared::new(&context).await?;
-    let widens = |round, seen: &[String]| {
-        let message = format!("round {round}: {seen:?} are read after a narrowing returned");
-        Err(Finding::new(Verdict::Widens, message))
-    };
-    let everybody = |seen: usize| {
+    let everybody = |seen: Vec<String>| {
+        let seen = seen.len();
         holds(seen == PASSAGES, || {
             format!("of {PASSAGES} passages for everybody another process finds {seen}")
         })
     };
     for round in 0..ROUNDS {
         file(&shared.index, "org1", letter_source('a')?).await?;
-        everybody(shared.seen_there("all").await?.len())?;
-        everybody(visible(&shared.index, ["all"]).await?.len())?;
-        if round % 2 == 0 {
-            write_source(&shared.index, Write::Narrow).await?;
-            let seen = shared.seen_there("all").await?;
-            if !seen.is_empty() {
-                return widens(round, &seen);
-            }
-        } else {
-            let task = shared.write(Write::Narrow);
-            shared.peer.ask(task).await?;
-            let seen = visible(&shared.index, ["all"]).await?;
-            if !seen.is_empty() {
-                return widens(round, &seen);
-            }
+        everybody(shared.seen_there("all").await?)?;
+        everybody(visible(&shared.index, ["all"]).await?)?;
+        let seen = shared.seen_after(Write::Narrow, round % 2 == 0).await?;
+        if !seen.is_empty() {
+            let message = format!("round {round}: {seen:?} are read after a narrowing returned");
+            return Err(Finding::widens(message));
         }
-        everybody(visible(&shared.index, ["few"]).await?.len())?;
-        everybody(shared.seen_there("few").await?.len())?;
+        everybody(visible(&shared.index, ["few"]).await?)?;
+        everybody(shared.seen_there("few").await?)?;
     }
     shared.end().await
 }
@@ -169,27 +127,20 @@ async fn narrowing(context: Context) -> Checked {
 /// Plain writes are seen in the other process when they returned.
 async fn seen(context: Context) -> Checked {
     let open = OpenStore::new(&context, &context.spec()?).await?;
-    let collection = &open.collection;
     let name = open.name().to_string();
     let mut peer = open.location.peer().await?;
     let mut expected = Vec::new();
     for n in 0..12 {
-        let id = format!("r{n}");
-        if n % 2 == 0 {
-            collection.upsert(&[record(&id, 1, "{}")?]).await?;
-        } else {
-            let (collection, id) = (name.clone(), id.clone());
-            peer.ask(Task::Upsert { collection, id }).await?;
+        let (collection, id) = (name.clone(), format!("r{n}"));
+        expected.push(id.clone());
+        match n % 2 {
+            0 => open.upsert(&[record(&id, 1, "{}")?]).await?,
+            _ => drop(peer.ask(Task::Upsert { collection, id }).await?),
         }
-        expected.push(id);
-        let collection_there = name.clone();
-        let there = Task::Ids {
-            collection: collection_there,
-        };
-        same_ids("in the other process", &peer.ask(there).await?, &expected)?;
-        let leg = Leg::dense([1.0; 4], Filter::everything(), 50);
-        let found = crate::check::ids(&collection.search(&leg).await?);
-        same_ids("here", &found, &expected)?;
+        let collection = name.clone();
+        let there = peer.ask(Task::Ids { collection }).await?;
+        same_ids("in the other process", &there, &expected)?;
+        left("here", &open.collection, &expected).await?;
     }
     peer.end().await?;
     open.end().await

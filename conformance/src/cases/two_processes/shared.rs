@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use shelfward_core::library::LibrarySpec;
 use shelfward_core::{CollectionName, Embedder, LibraryIndex};
 
 use crate::cases::open_store::OpenStore;
 use crate::context::Context;
-use crate::library::{embedder, file, visible};
+use crate::library::{embedder, file, on, visible};
 use crate::process::{Peer, Task, Write, letter_source, write_source};
-use crate::verdict::{Checked, Finding, Verdict};
+use crate::verdict::{Checked, Finding};
 
 /// A library at a place of its own, open here and in another process.
 pub(super) struct Shared {
@@ -26,9 +25,8 @@ impl Shared {
     pub(super) async fn with(context: &Context, embedder: Arc<dyn Embedder>) -> Checked<Self> {
         let location = context.location()?;
         let store = location.open().await?;
-        let name = context.name()?;
-        let index = LibraryIndex::ensure(&store, LibrarySpec::new(name.clone()), embedder).await?;
-        let collection = store.open_unscoped(&name).await?;
+        let index = on(context, &store, embedder).await?;
+        let collection = store.open_unscoped(&index.spec().name).await?;
         let peer = location.peer().await?;
         let open = OpenStore {
             location,
@@ -53,25 +51,30 @@ impl Shared {
         self.peer.ask(Task::Visible { library, group }).await
     }
 
+    /// What everybody finds in the other process when a write of this one returned, or the other way
+    /// round.
+    pub(super) async fn seen_after(&mut self, write: Write, here: bool) -> Checked<Vec<String>> {
+        if here {
+            write_source(&self.index, write).await?;
+            return self.seen_there("all").await;
+        }
+        let task = self.write(write);
+        self.peer.ask(task).await?;
+        visible(&self.index, ["all"]).await
+    }
+
     /// A narrowing or a removal by one process, when all else is over, is in force for the other.
     pub(super) async fn afterwards(&mut self, write: Write, here: bool) -> Checked {
         if matches!(write, Write::Replace(_)) {
             return Ok(());
         }
         file(&self.index, "org1", letter_source('a')?).await?;
-        let seen = if here {
-            write_source(&self.index, write).await?;
-            self.seen_there("all").await?
-        } else {
-            let task = self.write(write);
-            self.peer.ask(task).await?;
-            visible(&self.index, ["all"]).await?
-        };
+        let seen = self.seen_after(write, here).await?;
         if seen.is_empty() {
             return Ok(());
         }
         let message = format!("{seen:?} are read after another process took them away");
-        Err(Finding::new(Verdict::Widens, message))
+        Err(Finding::widens(message))
     }
 
     pub(super) async fn end(self) -> Checked {

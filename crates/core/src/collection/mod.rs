@@ -306,7 +306,8 @@ impl Collection {
     }
 
     /// How many records the filter matches: as exact as the store counts, exact where they are
-    /// counted by a scan.
+    /// counted by a scan. A scan takes many pages and no snapshot: a record that is written or deleted
+    /// meanwhile may or may not be among those counted.
     ///
     /// # Errors
     /// A filter that is refused, or those of the engine.

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::own::{ACL_GROUPS, FOLDER_ID, KIND, SOURCE_ID, TAGS, TITLE};
-use super::recheck::{index_of, texts};
+use super::own::ACL_GROUPS;
+use super::recheck::{OwnValues, text, texts};
 use crate::metadata::{Metadata, MetadataKey, Value};
 use crate::search::Hit;
 
@@ -101,25 +101,26 @@ impl FoundPassage {
     /// A passage from a hit that passed the re-check.
     pub(super) fn new(hit: &Hit, score: f64, legs: Legs) -> Self {
         let held = &*hit.metadata;
-        let owned = |key| held.text(key).map(str::to_owned);
-        let source_id = owned(SOURCE_ID).unwrap_or_default();
-        let index = index_of(held).unwrap_or_default();
+        let own = OwnValues::of(held);
+        let owned = |value| text(value).map(str::to_owned);
+        let source_id = owned(own.source).unwrap_or_default();
+        let index = own.index().unwrap_or_default();
         let kept = |key: &MetadataKey| key.is_reserved() || key.as_str() == ACL_GROUPS;
         let shown = held.iter().filter(|(key, _)| !kept(key));
         Self {
             id: format!("{source_id}#{index}"),
-            kind: owned(KIND).unwrap_or_default(),
+            kind: owned(own.kind).unwrap_or_default(),
             index,
             text: hit.text.clone().unwrap_or_else(|| Arc::from("")),
             score,
-            title: owned(TITLE),
-            folder_id: owned(FOLDER_ID),
-            tags: texts(held, TAGS).map(str::to_owned).collect(),
+            title: owned(own.title),
+            folder_id: owned(own.folder),
+            tags: texts(own.tags).map(str::to_owned).collect(),
             metadata: shown
                 .map(|(key, value)| (key.clone(), value.clone()))
                 .collect(),
             legs,
-            groups: held.get(ACL_GROUPS).cloned(),
+            groups: own.groups.cloned(),
             source_id,
         }
     }

@@ -107,6 +107,14 @@ pub enum Refusal {
         /// The limit.
         max: usize,
     },
+    /// A page of no sources, or of too many.
+    #[error("a page of {given} sources is asked for; it may hold 1 to {max}")]
+    PageSize {
+        /// What was asked for.
+        given: usize,
+        /// The limit.
+        max: usize,
+    },
     /// The source has no passages.
     #[error("the source {0} has no passages; remove it, or allow an empty one, to take it out")]
     NoPassages(SourceId),

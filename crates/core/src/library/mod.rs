@@ -6,6 +6,7 @@
 
 mod answer;
 mod error;
+mod listing;
 mod own;
 mod passage_filter;
 mod plan;
@@ -24,6 +25,7 @@ use shelfward_text::WordRule;
 
 pub use answer::{ExecutedMode, FoundPassage, LegRank, Legs, SearchAnswer};
 pub use error::{LibraryError, PassageProblem, Refusal};
+pub use listing::{FiledSource, ListedSource, SourcePage};
 pub use own::{
     ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, OWN_KEYS, SOURCE_ID, STATUS, TAGS, TENANT_ID,
     TITLE, own_fields,

@@ -2,40 +2,14 @@
 
 use sha2::{Digest, Sha256};
 
+pub use crate::library_keys::{
+    ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, OWN_KEYS, SOURCE_ID, STATUS, TAGS, TENANT_ID, TITLE,
+};
+pub(super) use crate::library_keys::{COUNT, REVISION};
 use crate::metadata::{MetadataKey, Text};
 use crate::names::{SourceId, TenantId};
 use crate::record::Key;
 use crate::spec::{CollectionSpec, Field, FieldKind, FieldRole};
-
-/// The tenant that a passage belongs to.
-pub const TENANT_ID: &str = "tenantId";
-/// The access groups that may see a passage.
-pub const ACL_GROUPS: &str = "aclGroups";
-/// `active` for every passage that can be found.
-pub const STATUS: &str = "status";
-/// The source that a passage is of.
-pub const SOURCE_ID: &str = "sourceId";
-/// The source's kind.
-pub const KIND: &str = "kind";
-/// The passage's number in its source, from 0.
-pub const INDEX: &str = "index";
-/// The folder, when the source has one.
-pub const FOLDER_ID: &str = "folderId";
-/// The source's tags, `[]` when there are none.
-pub const TAGS: &str = "tags";
-/// The title, when the source has one.
-pub const TITLE: &str = "title";
-
-/// The status of every passage that can be found.
-pub const ACTIVE: &str = "active";
-
-pub(super) const REVISION: &str = "_shelfward_revision";
-pub(super) const COUNT: &str = "_shelfward_count";
-
-/// The nine keys that the library sets itself. They win over a caller's metadata.
-pub const OWN_KEYS: [&str; 9] = [
-    TENANT_ID, ACL_GROUPS, STATUS, SOURCE_ID, KIND, INDEX, FOLDER_ID, TAGS, TITLE,
-];
 
 /// One of the library's own keys as a metadata key.
 pub(super) fn own(name: &'static str) -> MetadataKey {

@@ -9,6 +9,7 @@ use super::{LibraryError, Reading, Refusal, SearchRequest};
 use crate::filter::{Filter, FilterError, FilterProblem, Op};
 use crate::limits::Limits;
 use crate::metadata::Scalar;
+use crate::names::TenantId;
 use crate::scope::Scope;
 
 /// What the store is asked for, and what every hit must pass.
@@ -30,12 +31,33 @@ pub(super) fn plan(
 
 /// Plans what is read; `None` where nothing can be found, and nobody is asked.
 pub(super) fn plan_reading(scope: &Scope, reading: &Reading) -> Result<Option<Plan>, LibraryError> {
+    plan_within(scope_conditions(scope), reading, |narrowing, filter| {
+        ReadCheck::new(scope, narrowing, filter)
+    })
+}
+
+/// Plans what is read of a tenant for those who may write all of it.
+pub(super) fn plan_tenant(
+    tenant: &TenantId,
+    reading: &Reading,
+) -> Result<Option<Plan>, LibraryError> {
+    plan_within(
+        tenant_conditions(tenant).into(),
+        reading,
+        |narrowing, filter| ReadCheck::of_tenant(tenant, narrowing, filter),
+    )
+}
+
+fn plan_within(
+    mut conditions: Vec<Filter>,
+    reading: &Reading,
+    check: impl FnOnce((PassageFilter, Vec<PassageFilter>), Option<Filter>) -> ReadCheck,
+) -> Result<Option<Plan>, LibraryError> {
     check_filter(reading.filter.as_ref())?;
     let (every, any) = reading.narrowings();
     if any.is_empty() {
         return Ok(None);
     }
-    let mut conditions = scope_conditions(scope);
     conditions.extend(every.conditions()?);
     let narrowed = any
         .iter()
@@ -46,10 +68,9 @@ pub(super) fn plan_reading(scope: &Scope, reading: &Reading) -> Result<Option<Pl
         Err(several) => conditions.push(Filter::or(several.into_iter().map(Filter::and).collect())),
     }
     conditions.extend(reading.filter.clone());
-    let check = ReadCheck::new(scope, (every, any), reading.filter.clone());
     Ok(Some(Plan {
         filter: Filter::and(conditions),
-        check,
+        check: check((every, any), reading.filter.clone()),
     }))
 }
 
@@ -85,9 +106,17 @@ fn check_filter(filter: Option<&Filter>) -> Result<(), LibraryError> {
 
 fn scope_conditions(scope: &Scope) -> Vec<Filter> {
     let groups = scope.groups().iter().map(Scalar::from).collect();
+    let [tenant, status] = tenant_conditions(scope.tenant());
     vec![
-        Filter::test(own(TENANT_ID), Op::Eq(scope.tenant().into())),
+        tenant,
         Filter::test(own(ACL_GROUPS), Op::In(groups)),
+        status,
+    ]
+}
+
+fn tenant_conditions(tenant: &TenantId) -> [Filter; 2] {
+    [
+        Filter::test(own(TENANT_ID), Op::Eq(tenant.into())),
         Filter::test(own(STATUS), Op::Eq(active())),
     ]
 }

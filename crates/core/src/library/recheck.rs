@@ -5,19 +5,22 @@
 
 use std::collections::HashSet;
 
-use super::own::{ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, SOURCE_ID, STATUS, TAGS, TENANT_ID};
+use super::own::{
+    ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, SOURCE_ID, STATUS, TAGS, TENANT_ID, TITLE,
+};
 use super::passage_filter::PassageFilter;
 use crate::collection::Verdict;
 use crate::filter::Filter;
 use crate::metadata::{Metadata, Text, Value};
-use crate::names::AccessGroup;
+use crate::names::{AccessGroup, TenantId};
 use crate::scope::Scope;
 use crate::search::Hit;
 
 /// What every hit of one search must pass.
 pub(super) struct ReadCheck {
     tenant: Text,
-    groups: HashSet<AccessGroup>,
+    /// `None` for those who may write all of the tenant's.
+    groups: Option<HashSet<AccessGroup>>,
     every: PassageFilter,
     any: Vec<PassageFilter>,
     filter: Option<Filter>,
@@ -29,9 +32,22 @@ impl ReadCheck {
         (every, any): (PassageFilter, Vec<PassageFilter>),
         filter: Option<Filter>,
     ) -> Self {
+        let groups = scope.groups().iter().cloned().collect();
         Self {
-            tenant: scope.tenant().to_text(),
-            groups: scope.groups().iter().cloned().collect(),
+            groups: Some(groups),
+            ..Self::of_tenant(scope.tenant(), (every, any), filter)
+        }
+    }
+
+    /// Within a tenant, for those who may write all of it.
+    pub(super) fn of_tenant(
+        tenant: &TenantId,
+        (every, any): (PassageFilter, Vec<PassageFilter>),
+        filter: Option<Filter>,
+    ) -> Self {
+        Self {
+            tenant: tenant.to_text(),
+            groups: None,
             every,
             any,
             filter,
@@ -39,31 +55,31 @@ impl ReadCheck {
     }
 
     pub(super) fn verdict(&self, hit: &Hit) -> Verdict {
-        let metadata = &*hit.metadata;
+        let own = OwnValues::of(&hit.metadata);
         // Plain texts only: a list that holds the tenant belongs to nobody in particular.
-        if metadata.text(TENANT_ID) != Some(self.tenant.as_str()) {
+        if text(own.tenant) != Some(self.tenant.as_str()) {
             return Verdict::Drop("tenant");
         }
         if hit.key.partition.as_ref() != Some(&self.tenant) {
             return Verdict::Drop("the partition of its key");
         }
-        if metadata.text(STATUS) != Some(ACTIVE) {
+        if text(own.status) != Some(ACTIVE) {
             return Verdict::Drop("status");
         }
-        if !texts(metadata, ACL_GROUPS).any(|group| self.holds_group(group)) {
+        if !texts(own.groups).any(|group| self.holds_group(group)) {
             return Verdict::Drop("access groups");
         }
-        if !is_a_passage(metadata) {
+        if !own.is_a_passage() {
             return Verdict::Drop("no source id, kind or index");
         }
-        let any = self.any.iter().any(|branch| within(branch, metadata));
-        if !any || !within(&self.every, metadata) {
+        let any = self.any.iter().any(|branch| within(branch, &own));
+        if !any || !within(&self.every, &own) {
             return Verdict::Drop("narrowing");
         }
         if self
             .filter
             .as_ref()
-            .is_some_and(|filter| !filter.matches(metadata))
+            .is_some_and(|filter| !filter.matches(&hit.metadata))
         {
             return Verdict::Drop("the caller's filter");
         }
@@ -71,50 +87,92 @@ impl ReadCheck {
     }
 
     fn holds_group(&self, group: &str) -> bool {
-        self.groups.contains(group)
+        self.groups
+            .as_ref()
+            .is_none_or(|groups| groups.contains(group))
     }
 }
 
-fn is_a_passage(metadata: &Metadata) -> bool {
-    let named = |key| metadata.text(key).is_some_and(|text| !text.is_empty());
-    named(SOURCE_ID) && named(KIND) && index_of(metadata).is_some()
+/// What the library's own keys hold in one record, looked up in one pass.
+#[derive(Default)]
+pub(super) struct OwnValues<'a> {
+    tenant: Option<&'a Value>,
+    pub(super) groups: Option<&'a Value>,
+    status: Option<&'a Value>,
+    pub(super) source: Option<&'a Value>,
+    pub(super) kind: Option<&'a Value>,
+    index: Option<&'a Value>,
+    pub(super) folder: Option<&'a Value>,
+    pub(super) tags: Option<&'a Value>,
+    pub(super) title: Option<&'a Value>,
 }
 
-/// The number of a passage in its source.
-pub(super) fn index_of(metadata: &Metadata) -> Option<u64> {
-    metadata
-        .get(INDEX)
-        .and_then(Value::as_integer)
-        .and_then(|index| u64::try_from(index).ok())
+impl<'a> OwnValues<'a> {
+    pub(super) fn of(metadata: &'a Metadata) -> Self {
+        let mut own = Self::default();
+        for (key, value) in metadata.iter() {
+            let place = match key.as_str() {
+                TENANT_ID => &mut own.tenant,
+                ACL_GROUPS => &mut own.groups,
+                STATUS => &mut own.status,
+                SOURCE_ID => &mut own.source,
+                KIND => &mut own.kind,
+                INDEX => &mut own.index,
+                FOLDER_ID => &mut own.folder,
+                TAGS => &mut own.tags,
+                TITLE => &mut own.title,
+                _ => continue,
+            };
+            *place = Some(value);
+        }
+        own
+    }
+
+    fn is_a_passage(&self) -> bool {
+        let named = |value| text(value).is_some_and(|text| !text.is_empty());
+        named(self.source) && named(self.kind) && self.index().is_some()
+    }
+
+    /// The number of a passage in its source.
+    pub(super) fn index(&self) -> Option<u64> {
+        self.index
+            .and_then(Value::as_integer)
+            .and_then(|index| u64::try_from(index).ok())
+    }
+}
+
+/// A plain text.
+pub(super) fn text(value: Option<&Value>) -> Option<&str> {
+    value.and_then(Value::as_text)
 }
 
 /// The texts of a value or a list.
-pub(super) fn texts<'a>(metadata: &'a Metadata, key: &str) -> impl Iterator<Item = &'a str> {
-    let elements = metadata.get(key).map_or(&[][..], Value::elements);
+pub(super) fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
+    let elements = value.map_or(&[][..], Value::elements);
     elements.iter().filter_map(|element| element.as_text())
 }
 
-fn within(branch: &PassageFilter, metadata: &Metadata) -> bool {
-    let is = |key: &str, wanted: &str| metadata.text(key) == Some(wanted);
+fn within(branch: &PassageFilter, own: &OwnValues<'_>) -> bool {
+    let is = |value, wanted: &str| text(value) == Some(wanted);
     let kind = branch
         .kinds
         .as_ref()
-        .is_none_or(|kinds| kinds.iter().any(|kind| is(KIND, kind)));
+        .is_none_or(|kinds| kinds.iter().any(|kind| is(own.kind, kind)));
     let folder = branch
         .folder_id
         .as_ref()
-        .is_none_or(|folder| !folder.is_empty() && is(FOLDER_ID, folder));
+        .is_none_or(|folder| !folder.is_empty() && is(own.folder, folder));
     let folders = branch
         .folder_ids
         .as_ref()
-        .is_none_or(|folders| folders.iter().any(|folder| is(FOLDER_ID, folder)));
+        .is_none_or(|folders| folders.iter().any(|folder| is(own.folder, folder)));
     let tags = branch.tags.as_ref().is_none_or(|tags| {
-        let holds = |tag: &String| texts(metadata, TAGS).any(|held| held == tag);
+        let holds = |tag: &String| texts(own.tags).any(|held| held == tag);
         !tags.is_empty() && tags.iter().all(holds)
     });
     let source = branch
         .source_ids
         .as_ref()
-        .is_none_or(|sources| sources.iter().any(|source| is(SOURCE_ID, source.as_str())));
+        .is_none_or(|sources| sources.iter().any(|source| is(own.source, source.as_str())));
     kind && folder && folders && tags && source
 }

@@ -5,16 +5,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::answer::{ExecutedMode, FoundPassage, LegRank, Legs, SearchAnswer};
-use super::own::SOURCE_ID;
 use super::plan::{Plan, plan};
-use super::recheck::{ReadCheck, index_of};
+use super::recheck::{OwnValues, ReadCheck};
 use super::{LibraryError, LibraryIndex, Mode, SearchRequest};
 use crate::capabilities::Scoring;
 use crate::collection::CheckedHits;
 use crate::embed::{Role, embed_checked};
 use crate::filter::Filter;
 use crate::fusion::{FusionWeights, reciprocal_rank_fusion};
-use crate::metadata::Text;
+use crate::metadata::{Scalar, Text, Value};
 use crate::observer::{DroppedHit, Event, LegRan, Searched};
 use crate::scope::Scope;
 use crate::search::{Completeness, Hit, LegKind, LegQuery, query_words};
@@ -260,9 +259,10 @@ impl Ranked {
 }
 
 fn passage_key(hit: &Hit) -> PassageKey {
-    let source = hit.metadata.get(SOURCE_ID).and_then(|value| match value {
-        crate::Value::Scalar(crate::Scalar::Text(text)) => Some(text.clone()),
+    let own = OwnValues::of(&hit.metadata);
+    let source = match own.source {
+        Some(Value::Scalar(Scalar::Text(text))) => Some(text.clone()),
         _ => None,
-    });
-    source.zip(index_of(&hit.metadata))
+    };
+    source.zip(own.index())
 }

@@ -85,6 +85,10 @@ impl TenantLibrary {
         Self { index, tenant }
     }
 
+    pub(super) fn index(&self) -> &LibraryIndex {
+        &self.index
+    }
+
     /// The tenant.
     pub fn tenant(&self) -> &TenantId {
         &self.tenant

@@ -1,9 +1,10 @@
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{MetadataError, MetadataProblem};
+use crate::library_keys::LIBRARY_KEYS;
 
 /// Keys that begin so are the library's own; callers can neither write nor filter them.
 pub const RESERVED_PREFIX: &str = "_shelfward_";
@@ -35,13 +36,13 @@ impl MetadataKey {
             return Err(MetadataError::new(name, MetadataProblem::ReservedKey));
         }
         Self::check_shape(name)?;
-        Ok(Self(Arc::from(name)))
+        Ok(Self::shared(name))
     }
 
     /// A key of the library's own. Only this crate can make one.
     pub(crate) fn own(name: &'static str) -> Self {
         debug_assert!(Self::check_shape(name).is_ok());
-        Self(Arc::from(name))
+        Self::shared(name)
     }
 
     /// Reads a key that an adapter stored earlier, the library's own included.
@@ -53,7 +54,18 @@ impl MetadataKey {
     /// [`MetadataError`] when the shape of the name is wrong.
     pub fn stored(name: &str) -> Result<Self, MetadataError> {
         Self::check_shape(name)?;
-        Ok(Self(Arc::from(name)))
+        Ok(Self::shared(name))
+    }
+
+    /// One name for all records that carry it, where it is a library's: looking a key up compares
+    /// names, which are in the cache only if they are not another copy for each record.
+    fn shared(name: &str) -> Self {
+        static LIBRARY: LazyLock<[MetadataKey; LIBRARY_KEYS.len()]> =
+            LazyLock::new(|| LIBRARY_KEYS.map(|name| MetadataKey(Arc::from(name))));
+        let known = LIBRARY_KEYS.iter().position(|known| *known == name);
+        known
+            .and_then(|at| LIBRARY.get(at).cloned())
+            .unwrap_or_else(|| Self(Arc::from(name)))
     }
 
     fn check_shape(name: &str) -> Result<(), MetadataError> {

@@ -6,7 +6,7 @@ mod stop_words;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use shelfward_text::WordRule;
+use shelfward_text::{Span, WordPlaces, WordRule};
 
 use crate::index::LexicalIndex;
 use crate::tokenizer::Tokenizer;
@@ -142,14 +142,38 @@ impl Tokenizer for Bm25Tokenizer {
             Cut::Rule(rule) => rule.for_each_word(text, |word| self.hand_on(word, each)),
             Cut::Punctuation => {
                 let lower = lower_case(text);
-                for word in lower.split(parts_words) {
-                    if word.chars().map(char::len_utf16).sum::<usize>() >= 2 {
-                        self.hand_on(word, each);
-                    }
+                for word in lower.split(parts_words).filter(|word| is_long(word)) {
+                    self.hand_on(word, each);
                 }
             }
         }
     }
+
+    fn for_each_word_at(&self, text: &str, each: &mut dyn FnMut(&str, Span)) {
+        match self.cut {
+            Cut::Rule(rule) => WordPlaces::for_each_word_at(&rule, text, &mut |word, span| {
+                self.hand_on(word, &mut |word| each(word, span));
+            }),
+            Cut::Punctuation => {
+                // What parts words is its own lower case, and nothing else's.
+                let lower = lower_case(text);
+                let mut start = 0;
+                for (given, word) in text.split(parts_words).zip(lower.split(parts_words)) {
+                    let end = start + given.len();
+                    if is_long(word) {
+                        self.hand_on(word, &mut |word| each(word, Span { start, end }));
+                    }
+                    let parted = text.get(end..).and_then(|rest| rest.chars().next());
+                    start = end + parted.map_or(0, char::len_utf8);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a word has two UTF-16 units or more.
+fn is_long(word: &str) -> bool {
+    word.chars().map(char::len_utf16).sum::<usize>() >= 2
 }
 
 fn lower_case(text: &str) -> Cow<'_, str> {

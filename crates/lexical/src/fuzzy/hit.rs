@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
-use shelfward_text::Span;
+use shelfward_text::Highlight;
 
 /// A document that a search found.
 #[derive(Clone, PartialEq, Serialize)]
@@ -18,7 +18,7 @@ pub struct FuzzyHit {
     /// The document's fields, in the order of the index's settings, with the matched words marked.
     pub fields: Vec<FieldHit>,
     /// Sentences and lines of the passage fields that hold matched words, in the order of the text.
-    pub passages: Vec<Marked>,
+    pub passages: Vec<Highlight>,
 }
 
 /// A field of a found document.
@@ -36,36 +36,18 @@ pub struct FieldHit {
 #[serde(untagged)]
 pub enum MarkedField {
     /// The field is one text.
-    Text(Marked),
+    Text(Highlight),
     /// The field is a list; each member has its own marks.
-    List(Vec<Marked>),
+    List(Vec<Highlight>),
 }
 
 impl MarkedField {
     /// The texts: one, or the members of the list.
-    pub fn texts(&self) -> &[Marked] {
+    pub fn texts(&self) -> &[Highlight] {
         match self {
             Self::Text(text) => std::slice::from_ref(text),
             Self::List(texts) => texts,
         }
-    }
-}
-
-/// A text with the places of its matched words.
-#[derive(Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Marked {
-    /// The text as it was added, or a stretch of it.
-    pub text: Arc<str>,
-    /// Where the matched words stand in `text`, in bytes: whole words, in order, none overlapping
-    /// another.
-    pub marks: Vec<Span>,
-}
-
-impl Marked {
-    /// The marked words, as they stand in the text.
-    pub fn words(&self) -> impl Iterator<Item = &str> {
-        self.marks.iter().filter_map(|mark| mark.slice(&self.text))
     }
 }
 
@@ -77,16 +59,6 @@ impl fmt::Debug for FuzzyHit {
             .field("score", &self.score)
             .field("fields", &self.fields)
             .field("passages", &self.passages)
-            .finish()
-    }
-}
-
-/// Shows how long the text is and where the marks are, never the text.
-impl fmt::Debug for Marked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Marked")
-            .field("text_bytes", &self.text.len())
-            .field("marks", &self.marks)
             .finish()
     }
 }

@@ -52,8 +52,8 @@
 //! # Marks and passages
 //!
 //! A hit has every field of its document, with the whole words marked that any query word matches. A
-//! list has marks member by member. Marks are byte spans in the text beside them, which is the text as
-//! it was added.
+//! list has marks member by member. Each is a [`Highlight`]: marks are byte spans in the text beside
+//! them, which is the text as it was added, or the part of it that its `span` says.
 //!
 //! Passages are the first sentences or lines of the passage fields that hold marks, in the order of
 //! the text and, where there are several such fields, of the settings. Sentences are those of UAX
@@ -86,10 +86,11 @@ mod words;
 
 pub use document::{FieldText, FuzzyDocument, FuzzyDocumentError};
 pub use edit::within_one_edit;
-pub use hit::{FieldHit, FuzzyHit, FuzzyRanked, Marked, MarkedField};
+pub use hit::{FieldHit, FuzzyHit, FuzzyRanked, MarkedField};
 pub use index::FuzzyIndex;
 pub use saved::FuzzyRestoreError;
 pub use search::FuzzySearch;
 pub use settings::{FuzzySettings, FuzzySettingsError};
 pub use shelfward_core::Match;
+pub use shelfward_text::Highlight;
 pub use words::{FuzzyWords, Token, Tokenize};

@@ -1,11 +1,7 @@
 //! The sentences and lines of a text that hold marks, clipped.
 
-use std::sync::Arc;
-
-use shelfward_text::Span;
+use shelfward_text::{Highlight, Span};
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
-
-use super::hit::Marked;
 
 /// Adds passages of `text` to `found` until it holds `most`: for each mark that no earlier passage's
 /// sentence holds, the sentence around it, clipped to about `width` characters.
@@ -14,7 +10,7 @@ pub(super) fn add_passages(
     marks: &[Span],
     most: usize,
     width: usize,
-    found: &mut Vec<Marked>,
+    found: &mut Vec<Highlight>,
 ) {
     let mut done = 0;
     for (at, mark) in marks.iter().enumerate() {
@@ -35,10 +31,7 @@ pub(super) fn add_passages(
             start: mark.start - shown.start,
             end: mark.end - shown.start,
         });
-        found.push(Marked {
-            text: Arc::from(shown.slice(text).unwrap_or_default()),
-            marks: moved.collect(),
-        });
+        found.extend(Highlight::at(text, shown, moved));
     }
 }
 

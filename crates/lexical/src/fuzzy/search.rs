@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use shelfward_core::Match;
-use shelfward_text::Span;
+use shelfward_text::{Highlight, Span};
 
 use super::dictionary::Kind;
 use super::document::{FieldText, Kept};
-use super::hit::{FieldHit, FuzzyHit, FuzzyRanked, Marked, MarkedField};
+use super::hit::{FieldHit, FuzzyHit, FuzzyRanked, MarkedField};
 use super::index::FuzzyIndex;
 use super::marks::marks;
 use super::passages::add_passages;
@@ -169,10 +169,7 @@ impl FuzzyIndex {
                     let (most, width) = (settings.passages, settings.passage_width);
                     add_passages(text, &marks, most, width, &mut passages);
                 }
-                Marked {
-                    text: Arc::clone(text),
-                    marks,
-                }
+                Highlight::whole(Arc::clone(text), marks)
             };
             let value = match text {
                 FieldText::Text(text) => MarkedField::Text(marked(text)),

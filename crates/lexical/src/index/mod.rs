@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use shelfward_core::Match;
-use shelfward_text::WordRule;
+use shelfward_text::{Highlighter, Span, WordPlaces, WordRule};
 
 use crate::bm25::Bm25;
 use crate::inverted::{Dictionary, Full, InvertedIndex, Search, Term, TooManyExpansions};
@@ -21,8 +21,8 @@ pub use rule::OtherWordRule;
 /// An index of documents by the words in them, ranked by BM25.
 ///
 /// It reads text with the tokenizer that it is given, and keeps no text: a hit carries the
-/// document's id, score and metadata. Whoever keeps the texts places a snippet with
-/// [`shelfward_text::snippet_around`].
+/// document's id, score and metadata. Whoever keeps the texts shows why one was found with a
+/// [`highlighter`](Self::highlighter).
 ///
 /// ```
 /// use shelfward_lexical::{LexicalIndex, SearchOptions};
@@ -303,6 +303,30 @@ impl<T: Tokenizer> LexicalIndex<T> {
         })
     }
 
+    /// What shows why texts were found by a query: by the same tokenizer, with prefixes if the options
+    /// have them, and with the parts first that hold the words which are rare in this index.
+    ///
+    /// Nothing is computed for a text until it is asked for.
+    ///
+    /// ```
+    /// use shelfward_lexical::{Bm25Index, Bm25Tokenizer, SearchOptions, Stemmer};
+    ///
+    /// let text = "Ask for it early. It is the office that decides on all policies.";
+    /// let mut index = Bm25Index::new(Bm25Tokenizer::default().stem(Stemmer::English));
+    /// index.add_document("a", text, None)?;
+    /// index.add_document("b", "It is decided.", None)?;
+    /// let found = index.highlighter("is it a policy", &SearchOptions::default()).max_chars(40);
+    /// let snippet = found.snippet(text);
+    /// assert_eq!(&*snippet.text, "the office that decides on all policies.");
+    /// assert_eq!(snippet.words().collect::<Vec<_>>(), ["policies"]);
+    /// # Ok::<(), shelfward_lexical::AddError>(())
+    /// ```
+    pub fn highlighter(&self, query: &str, options: &SearchOptions) -> Highlighter<&Self> {
+        let prefix = options.prefix;
+        let words = Highlighter::new(self, query).prefix(prefix);
+        words.weights(|text| self.inverted.idf(Term { text, prefix }))
+    }
+
     fn run(
         &self,
         query: &str,
@@ -358,6 +382,13 @@ impl<T: Tokenizer> LexicalIndex<T> {
     pub fn shrink_to_fit(&mut self) {
         self.inverted.shrink_to_fit();
         self.ids.shrink();
+    }
+}
+
+/// By its tokenizer.
+impl<T: Tokenizer> WordPlaces for LexicalIndex<T> {
+    fn for_each_word_at(&self, text: &str, each: &mut dyn FnMut(&str, Span)) {
+        self.tokenizer.for_each_word_at(text, each);
     }
 }
 

@@ -409,6 +409,21 @@ impl InvertedIndex {
         old
     }
 
+    /// How rare a word is: what a document's score for it is multiplied with. That of the most frequent
+    /// word that a prefix stands for.
+    pub fn idf(&self, term: Term<'_>) -> f64 {
+        let numbers = if term.prefix {
+            self.dictionary.beginning_with(term.text)
+        } else {
+            self.dictionary.find(term.text).into_iter().collect()
+        };
+        let lists = numbers
+            .into_iter()
+            .filter_map(|n| self.lists.get(n as usize));
+        let holders = lists.map(|list| self.live_len(list)).max().unwrap_or(0);
+        Bm25::idf(self.live, holders)
+    }
+
     /// How many documents that are there hold the word of a list.
     fn live_len(&self, list: &List) -> u32 {
         let pending = &self.removed.pending;

@@ -160,14 +160,15 @@ impl Reader<'_> {
                     .is_some_and(|line| line.contains('|'))
         });
         if let Some(head) = head {
-            self.push(BlockKind::Row, head.start, head.end);
+            self.push(BlockKind::TableHead, head.start, head.end);
             return true;
         }
-        self.open.is_none()
-            && self
-                .blocks
-                .last()
-                .is_some_and(|last| last.kind == BlockKind::Row)
+        let row = self.blocks.last_mut().filter(|_| self.open.is_none());
+        let Some(row) = row.filter(|last| last.kind == BlockKind::Row) else {
+            return false;
+        };
+        row.kind = BlockKind::TableHead;
+        true
     }
 
     /// A line that goes on with what is open, or else begins a paragraph.
@@ -289,7 +290,7 @@ pub(super) fn is_rule(content: &str) -> bool {
 }
 
 /// `|---|:--:|`: the line between the head of a table and its rows.
-fn is_below_head(content: &str) -> bool {
+pub(crate) fn is_below_head(content: &str) -> bool {
     content.contains('|')
         && content.contains('-')
         && content

@@ -1,10 +1,10 @@
 //! What a document is made of.
 
 mod clause;
-mod fence;
+pub(crate) mod fence;
 pub(crate) mod headings;
 pub(crate) mod lines;
-mod markdown;
+pub(crate) mod markdown;
 mod plain;
 
 pub use markdown::markdown_blocks;
@@ -23,7 +23,9 @@ pub enum BlockKind {
     Text,
     /// An entry of a list.
     Item,
-    /// A row of a table.
+    /// The head of a table, which names its columns.
+    TableHead,
+    /// Another row of a table.
     Row,
 }
 

@@ -2,9 +2,9 @@
 
 use crate::fold::Folder;
 use crate::invisible::is_left_out;
-use crate::runs::{InWord, Run, Runs, Shape};
+use crate::runs::{Run, Runs, Shape};
+use crate::word_places::Unfolded;
 use crate::words::{Parts, WordRule};
-use unicode_normalization::char::compose;
 
 /// The byte offset of the first word of `text` that begins with one of `words`.
 pub(super) fn first_word<W: AsRef<str>>(text: &str, words: &[W], rule: WordRule) -> Option<usize> {
@@ -84,7 +84,7 @@ impl Sought {
                     .iter()
                     .filter_map(|word| folded.find(word.as_str()));
                 if let Some(first) = first.min() {
-                    return Some(at + unfolded(part.text, first, folder));
+                    return Some(at + Unfolded::of(part.text).given(first, folder));
                 }
             } else if begins(folded, &self.opening) {
                 return Some(at);
@@ -93,35 +93,4 @@ impl Sought {
         }
         None
     }
-}
-
-/// Where in `part` the letter stands that is at `folded_at` when it is folded.
-fn unfolded(part: &str, folded_at: usize, folder: &mut Folder) -> usize {
-    let (mut start, mut folded) = (0, 0);
-    // What the letter so far composes to, while one may still join it.
-    let mut open = None;
-    for (at, character) in part.char_indices() {
-        match InWord::of(character) {
-            InWord::Mark => {
-                open = None;
-                continue;
-            }
-            InWord::LeftOut => continue,
-            InWord::Letter | InWord::Gap => {}
-        }
-        // The conjoining letters of Hangul; any other folds by itself, with its marks.
-        open = match open.and_then(|open| compose(open, character)) {
-            Some(joined) => Some(joined),
-            None => {
-                let letter = part.get(start..at).unwrap_or_default();
-                folded += folder.fold(letter, Shape::of(letter)).len();
-                if folded > folded_at {
-                    return start;
-                }
-                start = at;
-                Some(character)
-            }
-        };
-    }
-    start
 }

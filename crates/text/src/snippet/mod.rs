@@ -2,6 +2,10 @@
 
 mod clip;
 mod find;
+mod highlight;
+mod window;
+
+pub use highlight::{Highlight, Highlighter};
 
 use crate::words::WordRule;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,6 @@
 //! Many documents cut at once, their pieces numbered.
 
-use super::{Pages, SplitError, Splitter};
-use crate::span::Span;
+use super::{Pages, Piece, SplitError, Splitter};
 use serde::Serialize;
 
 /// A document to be cut.
@@ -25,14 +24,9 @@ pub struct DocumentPiece {
     pub uri: String,
     /// The number of the piece in its document, from 0, without gaps.
     pub index: usize,
-    /// The part of the document's text that `span` covers. Never empty.
-    pub text: String,
-    /// Where it stands in the document's text, in byte offsets.
-    pub span: Span,
-    /// The heading that it stands under, if it is known.
-    pub heading: Option<String>,
-    /// The number of the page, from 1, on which what it has of its own begins, if it is known.
-    pub page: Option<usize>,
+    /// What was cut, with its page.
+    #[serde(flatten)]
+    pub piece: Piece,
 }
 
 /// Shows sizes, never text.
@@ -50,8 +44,8 @@ impl std::fmt::Debug for DocumentPiece {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("DocumentPiece")
             .field("id", &self.id)
-            .field("span", &self.span)
-            .finish_non_exhaustive()
+            .field("piece", &self.piece)
+            .finish()
     }
 }
 
@@ -62,7 +56,7 @@ impl std::fmt::Debug for DocumentPiece {
 ///
 /// let documents = [Document { uri: "a.md", text: " Hello.\n", pages: None }];
 /// let pieces = split_documents(&documents, &WholeDocument)?;
-/// assert_eq!((pieces[0].id.as_str(), pieces[0].text.as_str()), ("a.md#0", "Hello."));
+/// assert_eq!((pieces[0].id.as_str(), pieces[0].piece.text.as_str()), ("a.md#0", "Hello."));
 /// # Ok::<(), shelfward_text::SplitError>(())
 /// ```
 ///
@@ -77,27 +71,25 @@ pub fn split_documents<S: Splitter + ?Sized>(
     let mut pieces = Vec::new();
     for document in documents {
         let mut index = 0;
-        for (at, piece) in splitter.split(document.text).into_iter().enumerate() {
-            let Some(text) = piece.span.slice(document.text) else {
+        for (at, mut piece) in splitter.split(document.text).into_iter().enumerate() {
+            if piece.span.slice(document.text).is_none() {
                 return Err(SplitError::OffsetsMismatch {
                     uri: document.uri.to_owned(),
                     piece: at,
                     span: piece.span,
                 });
-            };
-            if text.is_empty() {
+            }
+            if piece.text.is_empty() {
                 continue;
+            }
+            if let Some(pages) = document.pages {
+                piece.page = pages.page_at(piece.own.start);
             }
             pieces.push(DocumentPiece {
                 id: format!("{}#{index}", document.uri),
                 uri: document.uri.to_owned(),
                 index,
-                text: text.to_owned(),
-                span: piece.span,
-                heading: piece.heading,
-                page: document
-                    .pages
-                    .and_then(|pages| pages.page_at(piece.own_start)),
+                piece,
             });
             index += 1;
         }

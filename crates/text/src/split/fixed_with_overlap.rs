@@ -1,8 +1,9 @@
 //! Pieces of a fixed size that overlap.
 
+use super::boundaries::{Boundaries, word_cut};
 use super::error::check_overlap;
 use super::line_ends::LineFeeds;
-use super::spans::{SCRAP, Stretch, join_scraps, pieces, rest};
+use super::spans::{Sizes, Stretch, join_scraps, pieces, rest};
 use super::{Piece, SplitError, Splitter};
 use crate::grapheme::{cut, is_edge};
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,11 @@ pub struct FixedWithOverlapOptions {
     pub chars: usize,
     /// How many characters of the piece before are repeated at most: 150 unless set.
     pub overlap_chars: usize,
-    /// How many characters a cut may move ahead so as not to fall inside a word: 40 unless set.
+    /// How many characters ahead of the limit white space is looked for to cut at, rather than the edge
+    /// of a word: 40 unless set.
     pub word_window: usize,
+    /// Where pieces may begin and end: between words unless set.
+    pub boundaries: Boundaries,
 }
 
 impl Default for FixedWithOverlapOptions {
@@ -27,14 +31,14 @@ impl Default for FixedWithOverlapOptions {
             chars: 1_000,
             overlap_chars: 150,
             word_window: 40,
+            boundaries: Boundaries::Words,
         }
     }
 }
 
 /// Cuts a text every so many characters, at white space where some is near.
 ///
-/// What is shorter than 50 characters is joined to the piece before; with `chars` below 50 that is
-/// the whole text.
+/// What is shorter than 50 characters, or than a quarter of `chars`, is joined to the piece before.
 ///
 /// ```
 /// use shelfward_text::{FixedWithOverlap, FixedWithOverlapOptions, Splitter};
@@ -46,7 +50,7 @@ impl Default for FixedWithOverlapOptions {
 ///     ..FixedWithOverlapOptions::default()
 /// };
 /// let pieces = FixedWithOverlap::new(options)?.split(&text);
-/// assert_eq!((pieces[0].span.end, pieces[1].span.start, pieces[1].own_start), (99, 80, 100));
+/// assert_eq!((pieces[0].span.end, pieces[1].span.start, pieces[1].own.start), (99, 80, 100));
 /// # Ok::<(), shelfward_text::SplitError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,39 +72,54 @@ impl FixedWithOverlap {
 
     /// Where a piece that begins with `piece` ends.
     fn end(&self, piece: &str) -> usize {
-        let Some((limit, _)) = piece.char_indices().nth(self.options.chars) else {
+        let FixedWithOverlapOptions {
+            chars,
+            word_window,
+            boundaries,
+            ..
+        } = self.options;
+        if boundaries == Boundaries::Words {
+            return word_cut(piece, chars, word_window);
+        }
+        let Some((limit, _)) = piece.char_indices().nth(chars) else {
             return piece.len();
         };
         let behind = rest(piece, limit).chars().next().map_or(0, char::len_utf8);
         let reach = piece.get(..limit + behind).unwrap_or_default();
         // White space at the far end of the window does not count, nor does the first character
         // behind the start: the piece holds more than that.
-        let window = self.options.word_window.min(self.options.chars - 1);
+        let window = word_window.min(chars - 1);
         let mut back = reach.char_indices().rev().take(window);
         back.find(|(at, character)| character.is_whitespace() && is_edge(piece, *at))
-            .map_or_else(|| cut(piece, self.options.chars), |(at, _)| at)
+            .map_or_else(|| cut(piece, chars), |(at, _)| at)
     }
 }
 
 impl Splitter for FixedWithOverlap {
-    fn split(&self, text: &str) -> Vec<Piece> {
-        let fed = LineFeeds::of(text);
+    fn split(&self, given: &str) -> Vec<Piece> {
+        let fed = LineFeeds::of(given);
         let text = fed.text();
         let mut stretches = Vec::new();
         let mut start = 0;
         while start < text.len() {
             let end = start + self.end(rest(text, start));
-            stretches.push(Stretch {
-                start,
-                end,
-                heading: None,
-            });
+            stretches.push(Stretch::new(start, end, None));
             start = end;
         }
-        fed.given_pieces(pieces(
-            text,
-            &join_scraps(text, stretches, SCRAP),
-            self.options.overlap_chars,
-        ))
+        let FixedWithOverlapOptions {
+            chars,
+            overlap_chars,
+            boundaries,
+            ..
+        } = self.options;
+        let sizes = Sizes {
+            max_chars: chars,
+            overlap: overlap_chars,
+            min_chars: 0,
+            boundaries,
+        };
+        let joined = join_scraps(text, stretches, sizes.scrap(), &sizes);
+        let cuts = pieces(text, &joined, overlap_chars, boundaries);
+        fed.given_pieces(given, cuts, |_| Vec::new())
     }
 }

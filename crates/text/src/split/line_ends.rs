@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Piece;
+use super::spans::Cut;
 use crate::blocks::lines::lines;
 use crate::span::Span;
 
@@ -58,13 +59,32 @@ impl<'a> LineFeeds<'a> {
         }
     }
 
-    /// Pieces of this text as pieces of the text as given.
-    pub(super) fn given_pieces(&self, pieces: Vec<Piece>) -> Vec<Piece> {
-        let given = pieces.into_iter().map(|piece| Piece {
-            span: self.given_span(piece.span),
-            own_start: self.given(piece.own_start),
-            heading: piece.heading,
-        });
-        given.collect()
+    /// Pieces of this text as pieces of the text as given. `headings` says what stands above a place
+    /// of this one.
+    pub(super) fn given_pieces(
+        &self,
+        given: &str,
+        cuts: Vec<Cut>,
+        headings: impl Fn(usize) -> Vec<String>,
+    ) -> Vec<Piece> {
+        let piece = |cut: Cut| {
+            let span = self.given_span(cut.span);
+            let mut text = span.slice(given).unwrap_or_default().to_owned();
+            if let Some(head) = cut.head.map(|head| self.given_span(head)) {
+                let head = head.slice(given).unwrap_or_default();
+                text = format!("{head}\n{text}");
+            }
+            Piece {
+                text,
+                span,
+                own: Span {
+                    start: self.given(cut.own_start),
+                    ..span
+                },
+                headings: headings(cut.stretch_start),
+                page: None,
+            }
+        };
+        cuts.into_iter().map(piece).collect()
     }
 }

@@ -1,11 +1,10 @@
 //! What the splitters with overlap share: stretches of a text, before they are pieces.
 
-use super::Piece;
+use super::boundaries::{Boundaries, repeat_from, word_cut};
 use crate::grapheme::{break_behind, cut, cut_behind, is_edge, trim_end, trim_start};
 use crate::span::Span;
 
-/// Below so many characters a piece is a scrap, and is joined to the one before.
-pub(super) const SCRAP: usize = 50;
+const SCRAP: usize = 50;
 
 /// A stretch of the text that becomes a piece.
 #[derive(Clone, Copy)]
@@ -13,6 +12,66 @@ pub(super) struct Stretch<'a> {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) heading: Option<&'a str>,
+    /// The head of a table whose rows it goes on with.
+    pub(super) head: Option<Span>,
+    /// It fits in a piece, and is not cut for the heading that was put in front of it.
+    pub(super) whole: bool,
+}
+
+impl<'a> Stretch<'a> {
+    pub(super) fn new(start: usize, end: usize, heading: Option<&'a str>) -> Self {
+        Self {
+            start,
+            end,
+            heading,
+            head: None,
+            whole: false,
+        }
+    }
+
+    /// How many characters it has, with the head of its table.
+    fn chars(&self, text: &str) -> usize {
+        let head = self.head.map_or(0, |head| head_chars(text, head));
+        head + chars(slice(text, self.start, self.end))
+    }
+}
+
+/// How many characters the head of a table has, with the line end behind it.
+pub(super) fn head_chars(text: &str, head: Span) -> usize {
+    chars(slice(text, head.start, head.end)) + 1
+}
+
+/// How long pieces are, and where they begin and end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sizes {
+    /// The most characters ahead of joining and overlap.
+    pub(super) max_chars: usize,
+    pub(super) overlap: usize,
+    pub(super) min_chars: usize,
+    pub(super) boundaries: Boundaries,
+}
+
+impl Sizes {
+    /// Below so many characters a piece is a scrap, and is joined to the one before.
+    pub(super) fn scrap(&self) -> usize {
+        match self.boundaries {
+            Boundaries::Words => SCRAP.min(self.max_chars / 4),
+            Boundaries::Characters => SCRAP,
+        }
+    }
+
+    /// Whether a piece from `first` to `end` is not too long for what is joined.
+    pub(super) fn has_room(&self, text: &str, first: &Stretch<'_>, end: usize) -> bool {
+        if self.boundaries == Boundaries::Characters {
+            return true;
+        }
+        let head = first.head.map_or(0, |head| head_chars(text, head));
+        let most = self
+            .max_chars
+            .saturating_add(self.min_chars.max(self.scrap()));
+        let most = most.saturating_sub(head).saturating_add(1);
+        is_shorter(slice(text, first.start, end), most)
+    }
 }
 
 pub(crate) fn rest(text: &str, at: usize) -> &str {
@@ -34,7 +93,7 @@ fn is_shorter(text: &str, than: usize) -> bool {
 
 /// The paragraphs of `text[start..end]`: what stands between blank lines.
 pub(super) fn paragraphs<'a>(
-    text: &'a str,
+    text: &str,
     start: usize,
     end: usize,
     heading: Option<&'a str>,
@@ -44,11 +103,7 @@ pub(super) fn paragraphs<'a>(
     let mut scan = start;
     let mut push = |begin: usize, upto: usize| {
         if begin < upto {
-            paragraphs.push(Stretch {
-                start: begin,
-                end: upto,
-                heading,
-            });
+            paragraphs.push(Stretch::new(begin, upto, heading));
         }
     };
     while let Some(found) = slice(text, scan, end).find('\n') {
@@ -74,39 +129,51 @@ pub(super) fn pack<'a>(text: &str, units: Vec<Stretch<'a>>, max_chars: usize) ->
         if let Some(last) = packed.last_mut() {
             // The white space between them counts.
             let longer = length + chars(slice(text, last.end, unit.end));
-            if longer <= max_chars && last.heading == unit.heading {
+            if longer <= max_chars && last.heading == unit.heading && unit.head.is_none() {
                 last.end = unit.end;
                 length = longer;
                 continue;
             }
         }
-        length = chars(slice(text, unit.start, unit.end));
+        length = unit.chars(text);
         packed.push(unit);
     }
     packed
 }
 
 /// Cuts what is longer than `max_chars`: at the latest white space in the last tenth, or else at
-/// the limit. What follows begins `overlap` characters ahead of the cut.
-pub(super) fn hard_cut<'a>(
-    text: &str,
-    units: Vec<Stretch<'a>>,
-    max_chars: usize,
-    overlap: usize,
-) -> Vec<Stretch<'a>> {
+/// the last edge of a word or at the limit. By characters, what follows begins `overlap` of them
+/// ahead of the cut.
+pub(super) fn hard_cut<'a>(text: &str, units: Vec<Stretch<'a>>, sizes: &Sizes) -> Vec<Stretch<'a>> {
+    let Sizes {
+        max_chars, overlap, ..
+    } = *sizes;
+    let words = sizes.boundaries == Boundaries::Words;
     let mut pieces = Vec::new();
     for unit in units {
         let mut start = unit.start;
+        let whole = unit.whole && sizes.has_room(text, &unit, unit.end);
         loop {
             let left = slice(text, start, unit.end);
-            let end = start + hard_end(left, max_chars, overlap);
+            let end = match words {
+                _ if whole => unit.end,
+                true => start + word_cut(left, max_chars, (max_chars / 10).max(1)),
+                false => start + hard_end(left, max_chars, overlap),
+            };
             pieces.push(Stretch { start, end, ..unit });
             if end >= unit.end {
                 break;
             }
+            if words {
+                start = end;
+                continue;
+            }
             // However long a grapheme at the cut is, what follows gets ahead.
             let least = start + cut(left, 1);
-            start = overlap_start(text, start, end, overlap).max(least).min(end);
+            let by = Boundaries::Characters;
+            start = overlap_start(text, start, end, overlap, by)
+                .max(least)
+                .min(end);
         }
     }
     pieces
@@ -138,28 +205,39 @@ pub(super) fn join_scraps<'a>(
     text: &str,
     stretches: Vec<Stretch<'a>>,
     min_chars: usize,
+    sizes: &Sizes,
 ) -> Vec<Stretch<'a>> {
     let mut joined: Vec<Stretch<'a>> = Vec::new();
     for stretch in stretches {
         let scrap = is_shorter(slice(text, stretch.start, stretch.end), min_chars);
         match joined.last_mut() {
-            Some(last) if scrap && last.heading == stretch.heading => last.end = stretch.end,
+            Some(last)
+                if scrap
+                    && last.heading == stretch.heading
+                    && sizes.has_room(text, last, stretch.end) =>
+            {
+                last.end = stretch.end;
+            }
             _ => joined.push(stretch),
         }
     }
     joined
 }
 
-/// Joins what is shorter than `min_chars` to what follows, until it is long enough.
+/// Joins what is shorter than the least to what follows, until it is long enough.
 pub(super) fn merge_forward<'a>(
     text: &str,
     stretches: Vec<Stretch<'a>>,
-    min_chars: usize,
+    sizes: &Sizes,
 ) -> Vec<Stretch<'a>> {
     let mut merged: Vec<Stretch<'a>> = Vec::new();
     let mut open: Option<(Stretch<'a>, usize)> = None;
     for stretch in stretches {
         let (run, length) = match open.take() {
+            Some((run, _)) if !sizes.has_room(text, &run, stretch.end) => {
+                merged.push(run);
+                (stretch, chars(slice(text, stretch.start, stretch.end)))
+            }
             Some((run, length)) => {
                 let length = length + chars(slice(text, run.end, stretch.end));
                 let end = stretch.end;
@@ -167,7 +245,7 @@ pub(super) fn merge_forward<'a>(
             }
             None => (stretch, chars(slice(text, stretch.start, stretch.end))),
         };
-        if length < min_chars {
+        if length < sizes.min_chars {
             open = Some((run, length));
         } else {
             merged.push(run);
@@ -175,22 +253,38 @@ pub(super) fn merge_forward<'a>(
     }
     if let Some((run, _)) = open {
         match merged.last_mut() {
-            Some(last) => last.end = run.end,
-            None => merged.push(run),
+            Some(last) if sizes.has_room(text, last, run.end) => last.end = run.end,
+            _ => merged.push(run),
         }
     }
     merged
 }
 
+/// A piece as a place in the text that was cut.
+pub(super) struct Cut {
+    pub(super) span: Span,
+    pub(super) own_start: usize,
+    /// Where the stretch begins that it was made of, whose headings are its.
+    pub(super) stretch_start: usize,
+    pub(super) head: Option<Span>,
+}
+
 /// The pieces: each but the first begins up to `overlap` characters earlier, and all are trimmed.
-pub(super) fn pieces(text: &str, stretches: &[Stretch<'_>], overlap: usize) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+pub(super) fn pieces(
+    text: &str,
+    stretches: &[Stretch<'_>],
+    overlap: usize,
+    boundaries: Boundaries,
+) -> Vec<Cut> {
+    let mut pieces: Vec<Cut> = Vec::new();
     let mut before: Option<usize> = None;
     for stretch in stretches {
         let own = trimmed(text, stretch.start, stretch.end);
-        // No piece reaches back beyond where the one before begins.
-        let reach = before.map_or(stretch.start, |floor| {
-            overlap_start(text, floor, stretch.start, overlap)
+        // No piece reaches back beyond where the one before begins. The rows of a table have its head
+        // in front of them, and nothing else.
+        let floor = before.filter(|_| stretch.head.is_none());
+        let reach = floor.map_or(stretch.start, |floor| {
+            overlap_start(text, floor, stretch.start, overlap, boundaries)
         });
         before = Some(stretch.start);
         let Some(own) = own else {
@@ -223,10 +317,11 @@ pub(super) fn pieces(text: &str, stretches: &[Stretch<'_>], overlap: usize) -> V
         let Some(new) = trimmed(text, behind, span.end) else {
             continue;
         };
-        pieces.push(Piece {
+        pieces.push(Cut {
             span,
             own_start: new.start,
-            heading: stretch.heading.map(str::to_owned),
+            stretch_start: stretch.start,
+            head: stretch.head,
         });
     }
     pieces
@@ -239,14 +334,38 @@ pub(crate) fn trimmed(text: &str, start: usize, end: usize) -> Option<Span> {
     (start < end).then_some(Span { start, end })
 }
 
-/// The edge at most `overlap` characters ahead of `start`, and not ahead of `floor`.
-fn overlap_start(text: &str, floor: usize, start: usize, overlap: usize) -> usize {
+/// Where what is repeated begins: at most `overlap` characters ahead of `start`, and not ahead of
+/// `floor`.
+fn overlap_start(
+    text: &str,
+    floor: usize,
+    start: usize,
+    overlap: usize,
+    boundaries: Boundaries,
+) -> usize {
     let Some(back) = overlap.checked_sub(1) else {
         return start;
     };
     let ahead = slice(text, floor, start);
     let reach = ahead.char_indices().nth_back(back).map_or(0, |(at, _)| at);
-    floor + break_behind(ahead, reach)
+    floor
+        + match boundaries {
+            Boundaries::Words => repeat_from(ahead, behind_rows(ahead, reach)),
+            Boundaries::Characters => break_behind(ahead, reach),
+        }
+}
+
+/// `reach`, or where the last row of a table ends behind it: part of a table says nothing.
+fn behind_rows(ahead: &str, reach: usize) -> usize {
+    let row = match ahead.rfind("\n|") {
+        Some(at) => at + 1,
+        None if ahead.starts_with('|') => 0,
+        None => return reach,
+    };
+    let end = rest(ahead, row)
+        .find('\n')
+        .map_or(ahead.len(), |end| row + end);
+    reach.max(end)
 }
 
 /// Where the first word behind `from`, an edge, begins, if one does ahead of `upto`.

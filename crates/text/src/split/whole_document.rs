@@ -10,11 +10,8 @@ pub struct WholeDocument;
 impl Splitter for WholeDocument {
     fn split(&self, text: &str) -> Vec<Piece> {
         let span = trimmed(text, 0, text.len());
-        let piece = span.map(|span| Piece {
-            span,
-            own_start: span.start,
-            heading: None,
-        });
-        piece.into_iter().collect()
+        span.and_then(|span| Piece::at(text, span))
+            .into_iter()
+            .collect()
     }
 }

@@ -206,8 +206,8 @@ impl Library {
                 Ok(Passage::new(passage.text).metadata(metadata(&passage.metadata)?))
             });
         let passages = passages.collect::<Result<Vec<_>, _>>()?;
-        let id = SourceId::new(&text(source.source_id))?;
-        let kind = SourceKind::new(&text(source.kind))?;
+        let id = SourceId::new(text(source.source_id))?;
+        let kind = SourceKind::new(text(source.kind))?;
         let filed = IndexSource::new(id, kind, Groups::of(groups)?)
             .folder(text(source.folder_id))
             .title(text(source.title))
@@ -216,7 +216,7 @@ impl Library {
             .passages(passages)
             // The original always takes the old passages out.
             .allow_empty(true);
-        let tenant = self.index.tenant(TenantId::new(&text(source.tenant_id))?);
+        let tenant = self.index.tenant(TenantId::new(text(source.tenant_id))?);
         Ok(json!({ "passages": tenant.index_source(filed).await?.passages }))
     }
 

@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use shelfward_text::{
-    ByHeading, ByHeadingOptions, ByParagraph, ByParagraphOptions, Document, DocumentPiece,
-    FixedWithOverlap, FixedWithOverlapOptions, Pages, Piece, Span, Splitter, WholeDocument,
-    split_documents,
+    Boundaries, ByHeading, ByHeadingOptions, ByParagraph, ByParagraphOptions, Document,
+    DocumentPiece, FixedWithOverlap, FixedWithOverlapOptions, Pages, Piece, Span, Splitter,
+    WholeDocument, split_documents,
 };
 
 use super::{Whole, or};
@@ -41,6 +41,7 @@ pub(super) fn by_heading(input: Split) -> Answer {
         overlap_chars: or(given.overlap_chars, usual.overlap_chars),
         min_chars: given.min_chars.map(|least| least.0),
         max_level: or(given.max_level, usual.max_level),
+        boundaries: Boundaries::Characters,
     });
     run(&input, "byHeading", &splitter.map_err(|e| e.to_string())?)
 }
@@ -51,6 +52,7 @@ pub(super) fn by_paragraph(input: Split) -> Answer {
         max_chars: or(given.max_chars, usual.max_chars),
         overlap_chars: or(given.overlap_chars, usual.overlap_chars),
         min_chars: given.min_chars.map(|least| least.0),
+        boundaries: Boundaries::Characters,
     });
     run(&input, "byParagraph", &splitter.map_err(|e| e.to_string())?)
 }
@@ -61,6 +63,7 @@ pub(super) fn fixed_with_overlap(input: Split) -> Answer {
         chars: or(given.chars, usual.chars),
         overlap_chars: or(given.overlap_chars, usual.overlap_chars),
         word_window: or(given.word_window, usual.word_window),
+        boundaries: Boundaries::Characters,
     });
     run(
         &input,
@@ -90,10 +93,11 @@ fn run<S: Splitter>(input: &Split, name: &str, splitter: &S) -> Answer {
 }
 
 /// A piece as the original writes it: what is not known is left out, and so is a long text.
-fn chunk(text: &str, piece: &DocumentPiece) -> Value {
+fn chunk(text: &str, numbered: &DocumentPiece) -> Value {
+    let piece = &numbered.piece;
     let mut chunk = json!({
-        "id": piece.id,
-        "index": piece.index,
+        "id": numbered.id,
+        "index": numbered.index,
         "charStart": units(text, piece.span.start),
         "charEnd": units(text, piece.span.end),
         "byteStart": piece.span.start,
@@ -101,7 +105,7 @@ fn chunk(text: &str, piece: &DocumentPiece) -> Value {
         "chars": length(&piece.text),
         "contentHash": sha256(&piece.text),
     });
-    if let Some(heading) = &piece.heading {
+    if let Some(heading) = piece.heading() {
         chunk["heading"] = json!(heading);
     }
     if let Some(page) = piece.page {
@@ -142,11 +146,12 @@ pub(super) fn by_line(input: Documents) -> Answer {
             text,
             pages: None,
         };
-        for piece in split_documents(&[document], &lines).map_err(|e| e.to_string())? {
+        for numbered in split_documents(&[document], &lines).map_err(|e| e.to_string())? {
+            let piece = &numbered.piece;
             answer.push(json!({
-                "id": piece.id,
-                "docUri": piece.uri,
-                "index": piece.index,
+                "id": numbered.id,
+                "docUri": numbered.uri,
+                "index": numbered.index,
                 "text": piece.text,
                 "charStart": units(text, piece.span.start),
                 "charEnd": units(text, piece.span.end),
@@ -160,17 +165,13 @@ pub(super) fn by_line(input: Documents) -> Answer {
 /// A piece for each line, empty ones too.
 fn lines(text: &str) -> Vec<Piece> {
     let mut start = 0;
-    let pieces = text.split('\n').map(|line| {
+    let pieces = text.split('\n').filter_map(|line| {
         let span = Span {
             start,
             end: start + line.len(),
         };
         start = span.end + 1;
-        Piece {
-            span,
-            own_start: span.start,
-            heading: None,
-        }
+        Piece::at(text, span)
     });
     pieces.collect()
 }
@@ -197,10 +198,8 @@ pub(super) fn fixed_properties(input: Fixed) -> Answer {
     }))
 }
 
-fn chunks(input: &Fixed) -> Result<Vec<&str>, String> {
-    let spans = shelfward_text::fixed(&input.text, input.size.0).map_err(|e| e.to_string())?;
-    Ok(spans
-        .iter()
-        .filter_map(|span| span.slice(&input.text))
-        .collect())
+fn chunks(input: &Fixed) -> Result<Vec<String>, String> {
+    let pieces = shelfward_text::fixed(&input.text, input.size.0, Boundaries::Characters);
+    let pieces = pieces.map_err(|e| e.to_string())?;
+    Ok(pieces.into_iter().map(|piece| piece.text).collect())
 }

@@ -11,7 +11,7 @@ use crate::config::VectorIndex;
 use crate::error::Result;
 use crate::identifier::{Identifier, literal};
 use crate::names::TableNames;
-use crate::params::{Param, Params, Statement};
+use crate::params::{Param, Statement};
 
 /// How a collection was made, beside its spec.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,12 +65,11 @@ pub(crate) type CatalogRow = shelfward_adapter::catalog::CatalogRow<Settings>;
 
 /// Selects the row of a name.
 pub(crate) fn select(names: &TableNames, name: &CollectionName) -> Statement {
-    let mut params = Params::default();
-    let name = params.add(Param::Text(name.as_str().to_owned()));
     let registry = names.registry();
-    let sql =
-        format!("SELECT generation, spec, settings, name FROM {registry} WHERE name = {name}");
-    Statement { sql, params }
+    Statement::new(
+        &format!("SELECT generation, spec, settings, name FROM {registry} WHERE name = ?"),
+        [Param::text(name.as_str())],
+    )
 }
 
 /// The row that was selected, if there is one.
@@ -85,65 +84,43 @@ pub(crate) fn selected(rows: &[PgRow]) -> Result<Option<CatalogRow>> {
     )?))
 }
 
-/// The statement that records a new collection.
+/// The statement that records a new collection; a person may run it, too.
 pub(crate) fn insert(
     names: &TableNames,
     spec: &CollectionSpec,
     settings: &Settings,
-) -> Result<Statement> {
-    let mut params = Params::default();
-    let sql = inserting(names, spec, settings, |text| params.add(Param::Text(text)))?;
-    Ok(Statement { sql, params })
-}
-
-/// The same for a person to run.
-pub(crate) fn insert_by_hand(
-    names: &TableNames,
-    spec: &CollectionSpec,
-    settings: &Settings,
-) -> Result<String> {
-    inserting(names, spec, settings, |text| literal(&text))
-}
-
-fn inserting(
-    names: &TableNames,
-    spec: &CollectionSpec,
-    settings: &Settings,
-    mut value: impl FnMut(String) -> String,
 ) -> Result<String> {
     Ok(format!(
         "INSERT INTO {} (name, generation, spec, settings) \
          VALUES ({}, hashtextextended(gen_random_uuid()::text, 0), {}, {})",
         names.registry(),
-        value(spec.name.as_str().to_owned()),
-        value(encode_spec(spec)?),
-        value(encode_settings(settings)?)
+        literal(spec.name.as_str()),
+        literal(&encode_spec(spec)?),
+        literal(&encode_settings(settings)?)
     ))
 }
 
 /// The statement that records more fields.
 pub(crate) fn update_spec(names: &TableNames, spec: &CollectionSpec) -> Result<Statement> {
-    let mut params = Params::default();
-    let json = params.add(Param::Text(encode_spec(spec)?));
-    let name = params.add(Param::Text(spec.name.as_str().to_owned()));
-    let registry = names.registry();
-    let sql = format!("UPDATE {registry} SET spec = {json} WHERE name = {name}");
-    Ok(Statement { sql, params })
+    Ok(Statement::new(
+        &format!("UPDATE {} SET spec = ? WHERE name = ?", names.registry()),
+        [
+            Param::text(encode_spec(spec)?),
+            Param::text(spec.name.as_str()),
+        ],
+    ))
 }
 
 /// The statement that forgets a collection.
 pub(crate) fn remove(names: &TableNames, name: &CollectionName) -> Statement {
-    let mut params = Params::default();
-    let name = params.add(Param::Text(name.as_str().to_owned()));
-    let sql = format!("DELETE FROM {} WHERE name = {name}", names.registry());
-    Statement { sql, params }
+    Statement::new(
+        &format!("DELETE FROM {} WHERE name = ?", names.registry()),
+        [Param::text(name.as_str())],
+    )
 }
 
 /// Selects the names of all.
 pub(crate) fn select_names(names: &TableNames) -> Statement {
     let sql = format!("SELECT name FROM {} ORDER BY name", names.registry());
-    Statement {
-        sql,
-        params: Params::default(),
-    }
+    Statement::new(&sql, [])
 }

@@ -7,18 +7,18 @@
 //! ended, and the row tells how.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
+use shelfward_adapter::sync::lock;
 use shelfward_core::ErrorKind;
 use sqlx_core::connection::Connection as _;
 use sqlx_core::row::Row as _;
-use sqlx_core::sql_str::AssertSqlSafe;
 use sqlx_postgres::{PgConnection, PgRow};
 
 use crate::error::{Error, Result};
 use crate::identifier::literal;
-use crate::server::{Server, within};
+use crate::server::{Server, raw, within};
 
 /// The random mark of a transaction, or of a slot: the mark of the transaction that was the first to
 /// use it. Shown as the server writes it.
@@ -69,19 +69,15 @@ impl Commits {
         }
     }
 
-    fn free(&self) -> std::sync::MutexGuard<'_, Vec<Mark>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives a transaction a slot.
     pub(crate) fn begin(&self, mark: Mark) -> Commit {
-        let slot = self.free().pop().unwrap_or(mark);
+        let slot = lock(&self.free).pop().unwrap_or(mark);
         Commit { mark, slot }
     }
 
     /// Frees the slot of a transaction whose outcome is known.
     pub(crate) fn end(&self, commit: Commit) {
-        self.free().push(commit.slot);
+        lock(&self.free).push(commit.slot);
     }
 
     /// The statements that leave the mark and commit, for one message.
@@ -105,21 +101,17 @@ impl Commits {
 
     /// What the server says where the table is not there, or another one.
     pub(crate) fn why_not_left(&self, error: Error) -> Error {
-        match error.code().as_deref() {
-            Some("42P01" | "3F000" | "42P10" | "42703" | "42804" | "23502") => {
-                Error::Kind(not_as_made(&self.table))
-            }
-            _ => error,
-        }
+        let codes = ["42P01", "3F000", "42P10", "42703", "42804", "23502"];
+        error.explained(&codes, not_as_made(&self.table))
     }
 }
 
 /// The table of commits is not there, or another one.
-pub(crate) fn not_as_made(table: &str) -> ErrorKind {
-    ErrorKind::Invalid(format!(
+pub(crate) fn not_as_made(table: &str) -> String {
+    format!(
         "the table {table} is missing or not as this store makes it; ensure makes one that is missing, and \
          schema_sql prints it"
-    ))
+    )
 }
 
 /// Rows are kept for longer than a commit is waited for.
@@ -166,8 +158,7 @@ impl Server {
             LOCK_WAIT.as_millis(),
             literal(table)
         );
-        let asked = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(ask)).fetch_all(&mut connection);
-        let told = match within(self.statement_timeout(), asked).await {
+        let told = match raw(&mut connection, self.statement_timeout(), &ask).await {
             Ok(rows) => {
                 let row = rows.last().ok_or(ErrorKind::Engine)?;
                 match (row.try_get(0)?, row.try_get(1)?) {
@@ -196,6 +187,5 @@ async fn end_idle(connection: &mut PgConnection, lock: &str) -> Result<()> {
          WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND a.datname = current_database() \
          AND (l.classid::bigint << 32 | l.objid::bigint) = {lock} AND a.state = 'idle in transaction'"
     );
-    let end = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(end)).execute(connection);
-    within(Some(LOCK_WAIT), end).await.map(drop)
+    raw(connection, Some(LOCK_WAIT), &end).await.map(drop)
 }

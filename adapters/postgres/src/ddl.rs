@@ -9,10 +9,10 @@ use crate::VectorIndex;
 use crate::catalog::{self, Settings};
 use crate::error::{Error, LOCK_TIMEOUT, Result};
 use crate::extension::{Extension, ServerInfo};
-use crate::introspect::{TableShape, introspect, missing_table};
+use crate::introspect::{Parts, introspect, missing_table};
 use crate::locks::{self, Lock, of_collection, of_tables};
 use crate::names::TableNames;
-use crate::params::{Param, Params, Statement};
+use crate::params::{Param, Statement};
 use crate::schema;
 use crate::transaction::{Transaction, TransactionBody};
 
@@ -20,7 +20,7 @@ use crate::transaction::{Transaction, TransactionBody};
 async fn limit_locks(transaction: &mut Transaction<'_>) -> Result<()> {
     let millis = LOCK_TIMEOUT.as_millis();
     let set = format!("SET LOCAL lock_timeout = {millis}");
-    transaction.define(&set).await
+    transaction.raw(&set).await.map(drop)
 }
 
 /// What a table holds in columns at most, less those that every table has.
@@ -58,9 +58,7 @@ impl TransactionBody for Create {
         // Making an index of many rows takes as long as it takes; but nobody waits behind one who
         // waits for a table.
         limit_locks(transaction).await?;
-        transaction
-            .define("SET LOCAL statement_timeout = 0")
-            .await?;
+        transaction.raw("SET LOCAL statement_timeout = 0").await?;
         let extension = installed(transaction).await?;
         let mut settings = self.settings.clone();
         if settings.index == VectorIndex::HnswHalf && !extension.has_half() {
@@ -69,29 +67,29 @@ impl TransactionBody for Create {
         let (has_schema, is_prepared) = self.prepared(transaction).await?;
         if !has_schema {
             let own = schema::own_schema(&self.names);
-            transaction.define(&own).await?;
+            transaction.raw(&own).await?;
         }
         if !is_prepared {
             let shared = schema::shared(&self.names).join(";");
-            transaction.define(&shared).await?;
+            transaction.raw(&shared).await?;
         }
         let rows = transaction
             .rows(&catalog::select(&self.names, &self.spec.name))
             .await?;
         let (spec, settings) = match catalog::selected(&rows)? {
             None => {
-                let table = schema::table(&self.names, &self.spec, &settings, &extension);
-                let made = transaction.define(&table.join(";")).await;
+                let mut table = schema::table(&self.names, &self.spec, &settings, &extension);
+                table.push(catalog::insert(&self.names, &self.spec, &settings)?);
+                let made = transaction.raw(&table.join(";")).await;
                 made.map_err(|error| self.why_not_made(error))?;
-                let insert = catalog::insert(&self.names, &self.spec, &settings)?;
-                transaction.execute(&insert).await?;
                 (self.spec.clone(), settings)
             }
             Some(row) => {
                 let merged = merge_fields(&row.spec, &self.spec)?;
-                if !self.has_table(transaction).await? {
+                let there = transaction.parts(&self.table(), &extension).await?;
+                if there.is_empty() {
                     let table = self.names.bare_table(&self.spec.name);
-                    return Err(missing_table(&table).into());
+                    return Err(missing_table(&table));
                 }
                 if let Some(spec) = &merged {
                     self.add_fields(transaction, row.spec.fields.len(), spec)
@@ -101,16 +99,22 @@ impl TransactionBody for Create {
             }
         };
         for index in schema::indexes(&self.names, &spec, &settings, &extension) {
-            transaction.define_at_length(&index.sql).await?;
+            transaction.raw_at_length(&index.sql).await?;
         }
         // What was there under the same name was left as it is: a column that somebody added, or an index
         // of another table.
-        let of_commits = transaction.rows(&introspect(&self.names.commits())).await?;
-        TableShape::of(&of_commits, &extension)?.check_commits(&self.names)?;
-        let found = transaction
-            .rows(&introspect(&self.names.table(&spec.name)))
-            .await?;
-        TableShape::of(&found, &extension)?.check(&self.names, &spec, &settings, &extension, true)
+        let commits = transaction.parts(&self.names.commits(), &extension).await?;
+        commits.check_commits(&self.names)?;
+        let made = transaction.parts(&self.table(), &extension).await?;
+        let analysed = settings.text_search.is_some();
+        made.check(&self.names, &spec, analysed, Some(&settings), &extension)
+    }
+}
+
+impl Transaction<'_> {
+    /// What a table has.
+    async fn parts(&mut self, table: &str, extension: &Extension) -> Result<Parts> {
+        Parts::of(&self.rows(&introspect(table)).await?, extension)
     }
 }
 
@@ -123,10 +127,10 @@ impl Create {
         spec: &CollectionSpec,
     ) -> Result<()> {
         check(spec)?;
-        let table = self.names.table(&spec.name);
+        let table = self.table();
         // No writer goes on by the old spec while the new fields are filled.
         let lock = locks::statements(&[of_collection(&table)]);
-        transaction.define(&lock).await?;
+        transaction.raw(&lock).await?;
         for (at, field) in spec.fields.iter().enumerate().skip(first) {
             let wrong = schema::other_kinds(&table, field);
             if !transaction.rows(&wrong).await?.is_empty() {
@@ -138,7 +142,7 @@ impl Create {
                 .into());
             }
             let add = schema::add_column(&self.names, spec, at, field);
-            transaction.define_at_length(&add).await?;
+            transaction.raw_at_length(&add).await?;
         }
         let update = catalog::update_spec(&self.names, spec)?;
         transaction.execute(&update).await.map(drop)
@@ -147,41 +151,38 @@ impl Create {
     /// Whether the schema is there, and what all collections share in it: a role that may not make
     /// them goes on where they are.
     async fn prepared(&self, transaction: &mut Transaction<'_>) -> Result<(bool, bool)> {
-        let mut params = Params::default();
-        let schema = params.add(Param::Text(self.names.schema().as_str().to_owned()));
-        let registry = params.add(Param::Text(self.names.registry()));
-        let commits = params.add(Param::Text(self.names.commits()));
-        let texts = format!("{}(jsonb)", self.names.texts());
-        let texts = params.add(Param::Text(texts));
-        let sql = format!(
-            "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = {schema}), \
-             to_regclass({registry}) IS NOT NULL AND to_regclass({commits}) IS NOT NULL \
-             AND to_regprocedure({texts}) IS NOT NULL"
+        let asked = Statement::new(
+            "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = ?), \
+             to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regprocedure(?) IS NOT NULL",
+            [
+                Param::text(self.names.schema().as_str()),
+                Param::text(self.names.registry()),
+                Param::text(self.names.commits()),
+                Param::text(format!("{}(jsonb)", self.names.texts())),
+            ],
         );
-        let rows = transaction.rows(&Statement { sql, params }).await?;
+        let rows = transaction.rows(&asked).await?;
         let row = rows.first().ok_or(ErrorKind::Engine)?;
         Ok((row.try_get(0)?, row.try_get(1)?))
     }
 
-    async fn has_table(&self, transaction: &mut Transaction<'_>) -> Result<bool> {
-        let mut params = Params::default();
-        let table = params.add(Param::Text(self.names.table(&self.spec.name)));
-        let sql = format!("SELECT to_regclass({table}) IS NOT NULL");
-        let rows = transaction.rows(&Statement { sql, params }).await?;
-        Ok(rows.first().ok_or(ErrorKind::Engine)?.try_get(0)?)
+    fn table(&self) -> String {
+        self.names.table(&self.spec.name)
     }
 
     fn why_not_made(&self, error: Error) -> Error {
         let table = self.names.bare_table(&self.spec.name);
-        match error.code().as_deref() {
-            Some("42P07") => Error::Kind(invalid(format!(
-                "the database has a table {table} that this store did not make; choose another \
-                 table_prefix or schema"
-            ))),
-            Some("42704") if self.settings.text_search.is_some() => Error::Kind(invalid(
+        let in_the_way = format!(
+            "the database has a table {table} that this store did not make; choose another \
+             table_prefix or schema"
+        );
+        let error = error.explained(&["42P07"], in_the_way);
+        match self.settings.text_search {
+            Some(_) => error.explained(
+                &["42704"],
                 "the server has no text search configuration of that name; \\dF lists them",
-            )),
-            _ => error,
+            ),
+            None => error,
         }
     }
 }
@@ -195,18 +196,14 @@ async fn installed(transaction: &mut Transaction<'_>) -> Result<Extension> {
             return Ok(extension);
         }
         if !install || !facts.can_be_installed {
-            return Err(facts.missing().into());
+            return Err(invalid(facts.missing()).into());
         }
         // Two that make it at once are one too many for the server; the second finds it made.
         let lock = locks::statements(&[locks::of_extension()]);
-        transaction.define(&lock).await?;
-        let made = transaction
-            .define("CREATE EXTENSION IF NOT EXISTS vector")
-            .await;
-        made.map_err(|error| match error.code().as_deref() {
-            Some("42501" | "58P01" | "0A000") => Error::Kind(facts.missing()),
-            _ => error,
-        })?;
+        transaction.raw(&lock).await?;
+        let install = "CREATE EXTENSION IF NOT EXISTS vector";
+        let made = transaction.raw(install).await;
+        made.map_err(|error| error.explained(&["42501", "58P01", "0A000"], facts.missing()))?;
     }
     Err(ErrorKind::Engine.into())
 }
@@ -238,17 +235,10 @@ impl TransactionBody for Drop {
             return Ok(false);
         }
         let table = self.names.table(&self.name);
-        let dropped = transaction
-            .define(&format!("DROP TABLE IF EXISTS {table}"))
-            .await;
-        dropped.map_err(|error| match error.code().as_deref() {
-            Some("2BP01") => {
-                let right =
-                    "something depends on the collection's table, as a view; drop that first";
-                ErrorKind::Invalid(right.to_owned()).into()
-            }
-            _ => error,
-        })?;
+        let drop = format!("DROP TABLE IF EXISTS {table}");
+        let right = "something depends on the collection's table, as a view; drop that first";
+        let dropped = transaction.raw(&drop).await;
+        dropped.map_err(|error| error.explained(&["2BP01"], right))?;
         Ok(true)
     }
 }
@@ -269,13 +259,9 @@ impl TransactionBody for Policies {
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Result<()> {
         limit_locks(transaction).await?;
-        let made = transaction.define(&self.sql).await;
-        made.map_err(|error| match error.code().as_deref() {
-            Some("42704") => {
-                let right = "the server has no role of the reader's name; CREATE ROLE first";
-                ErrorKind::Invalid(right.to_owned()).into()
-            }
-            _ => error,
-        })
+        let right = "the server has no role of the reader's name; CREATE ROLE first";
+        let made = transaction.raw(&self.sql).await;
+        made.map(drop)
+            .map_err(|error| error.explained(&["42704"], right))
     }
 }

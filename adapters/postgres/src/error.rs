@@ -3,9 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use shelfward_adapter::cancel::Cancelled;
 use shelfward_adapter::error::{Classify, Failure, invalid};
-use shelfward_core::{ErrorKind, MetadataError};
+use shelfward_core::ErrorKind;
 use sqlx_postgres::{PgDatabaseError, PgSeverity};
 
 /// Why a call failed.
@@ -34,23 +33,7 @@ impl From<sqlx_core::Error> for Error {
     }
 }
 
-impl From<ErrorKind> for Error {
-    fn from(kind: ErrorKind) -> Self {
-        Self::Kind(kind)
-    }
-}
-
-impl From<MetadataError> for Error {
-    fn from(error: MetadataError) -> Self {
-        Self::Kind(error.into())
-    }
-}
-
-impl From<Cancelled> for Error {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
-    }
-}
+shelfward_adapter::error_conversions!(Error);
 
 /// A failure to read what is stored.
 pub(crate) fn corrupt(what: &'static str) -> Error {
@@ -106,6 +89,15 @@ impl Error {
 
     pub(crate) fn is_code(&self, code: &str) -> bool {
         self.code().as_deref() == Some(code)
+    }
+
+    /// The same failure, or, where the server gave one of these codes for it, a request that was not
+    /// right.
+    pub(crate) fn explained(self, codes: &[&str], right: impl Into<String>) -> Self {
+        match codes.iter().any(|code| self.is_code(code)) {
+            true => Self::Kind(invalid(right)),
+            false => self,
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! The extension pgvector, as the server has it.
 
+use shelfward_adapter::error::invalid;
 use shelfward_core::{ErrorKind, Metric};
 use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
 use crate::error::{Error, Result};
 use crate::identifier::Identifier;
-use crate::params::{Params, Statement};
+use crate::params::Statement;
 
 /// pgvector on a server.
 #[derive(Clone, Debug)]
@@ -42,10 +43,7 @@ pub(crate) struct ServerInfo {
 
 impl ServerInfo {
     pub(crate) fn ask() -> Statement {
-        Statement {
-            sql: ASK.to_owned(),
-            params: Params::default(),
-        }
+        Statement::new(ASK, [])
     }
 
     /// What was answered.
@@ -62,17 +60,16 @@ impl ServerInfo {
 
     /// The extension, if it is installed.
     pub(crate) fn extension(&self) -> Result<Option<Extension>, ErrorKind> {
-        let invalid = |what: String| Err(ErrorKind::Invalid(what));
         if self.server < OLDEST_SERVER {
-            return invalid(format!(
+            return Err(invalid(format!(
                 "the server is PostgreSQL {}; at least 15 is needed",
                 self.server / 10_000
-            ));
+            )));
         }
         if self.encoding != "UTF8" {
-            return invalid(
-                "the database is not encoded as UTF8; create one with ENCODING 'UTF8'".to_owned(),
-            );
+            return Err(invalid(
+                "the database is not encoded as UTF8; create one with ENCODING 'UTF8'",
+            ));
         }
         let (Some(schema), Some(version)) = (&self.schema, &self.version) else {
             return Ok(None);
@@ -82,15 +79,16 @@ impl ServerInfo {
         if found < OLDEST {
             let plain = version.chars().filter(|c| c.is_ascii_digit() || *c == '.');
             let plain: String = plain.take(16).collect();
-            return invalid(format!(
+            return Err(invalid(format!(
                 "the extension vector is version {plain}; at least 0.5 is needed, 0.8 is best: \
                  install a newer pgvector, then ALTER EXTENSION vector UPDATE"
-            ));
+            )));
         }
         let schema = Identifier::new(schema).map_err(|_| {
-            let right = "the extension vector lies in a schema whose name is not plain; \
-                         ALTER EXTENSION vector SET SCHEMA moves it";
-            ErrorKind::Invalid(right.to_owned())
+            invalid(
+                "the extension vector lies in a schema whose name is not plain; ALTER EXTENSION vector \
+                 SET SCHEMA moves it",
+            )
         })?;
         Ok(Some(Extension {
             schema,
@@ -99,15 +97,14 @@ impl ServerInfo {
     }
 
     /// Why the extension is needed and how it comes.
-    pub(crate) fn missing(&self) -> ErrorKind {
-        let right = if self.can_be_installed {
+    pub(crate) fn missing(&self) -> &'static str {
+        if self.can_be_installed {
             "the database lacks the extension vector; CREATE EXTENSION vector makes it, by a role that \
              may"
         } else {
             "the server does not have pgvector; install its package beside the server, then CREATE \
              EXTENSION vector"
-        };
-        ErrorKind::Invalid(right.to_owned())
+        }
     }
 }
 

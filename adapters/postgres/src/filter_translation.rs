@@ -11,7 +11,7 @@ use shelfward_core::{CollectionSpec, FieldKind, Filter, Scalar};
 use crate::error::Result;
 use crate::metadata_json;
 use crate::params::{Param, Params};
-use crate::schema::column;
+use crate::schema::{column, column_type};
 
 /// The condition that holds of exactly the rows that the filter matches.
 pub(crate) fn condition(
@@ -46,13 +46,14 @@ impl Dialect for Columns {
                 } else {
                     format!("r.{column} OPERATOR(pg_catalog.&&) ?")
                 };
-                Sql::new(text, [Param::Texts(texts(values))])
+                Sql::new(text, [Param::texts(texts(values))])
             }
             FieldRef::Open(key) if values.len() <= FEW => {
                 // The metadata holds the value under the key, alone or in a list: served by the index.
                 let holds = |value: &&Scalar| {
                     let holds = [false, true].map(|listed| {
-                        Param::Json(metadata_json::object(key.as_str(), &[*value], listed))
+                        let json = metadata_json::object(key.as_str(), &[*value], listed);
+                        Param::one("jsonb", json)
                     });
                     Sql::new("(r.meta @> ? OR r.meta @> ?)", holds)
                 };
@@ -60,7 +61,7 @@ impl Dialect for Columns {
             }
             FieldRef::Open(key) => {
                 let values = values.iter().map(|value| metadata_json::json(*value));
-                let values = Param::Jsons(values.collect());
+                let values = Param::many("jsonb", values.collect());
                 some_element(key.as_str(), "e.v = ANY(?)", values)
             }
         })
@@ -70,11 +71,11 @@ impl Dialect for Columns {
         Some(match field {
             FieldRef::Column(at, field) | FieldRef::List(at, field) => Sql::new(
                 format!("r.{} OPERATOR(pg_catalog.@>) ?", column(at, field)),
-                [Param::Texts(texts(values))],
+                [Param::texts(texts(values))],
             ),
             FieldRef::Open(key) => {
                 let list = metadata_json::object(key.as_str(), values, true);
-                Sql::new("r.meta @> ?", [Param::Json(list)])
+                Sql::new("r.meta @> ?", [Param::one("jsonb", list)])
             }
         })
     }
@@ -96,14 +97,14 @@ impl Dialect for Columns {
                     "EXISTS (SELECT FROM pg_catalog.unnest(r.{}) AS e(v) WHERE e.v COLLATE \"C\" {operator} ?)",
                     column(at, field)
                 ),
-                [Param::Text(x.as_str().to_owned())],
+                [Param::text(x.as_str())],
             ),
             (FieldRef::Open(key), Scalar::Text(x)) => {
                 let predicate = format!(
                     "CASE WHEN jsonb_typeof(e.v) = 'string' \
                      THEN (e.v OPERATOR(pg_catalog.#>>) '{{}}'::text[]) COLLATE \"C\" {operator} ? END"
                 );
-                some_element(key.as_str(), &predicate, Param::Text(x.as_str().to_owned()))
+                some_element(key.as_str(), &predicate, Param::text(x.as_str()))
             }
             (FieldRef::Open(key), Scalar::Integer(_) | Scalar::Float(_)) => {
                 let predicate = format!(
@@ -112,7 +113,7 @@ impl Dialect for Columns {
                 some_element(
                     key.as_str(),
                     &predicate,
-                    Param::Decimal(metadata_json::json(x)),
+                    Param::one("numeric", metadata_json::json(x)),
                 )
             }
             _ => return None,
@@ -129,17 +130,16 @@ impl Dialect for Columns {
                 [],
             ),
             // Missing is unknown, which is false; an empty list holds nothing.
-            FieldRef::Open(key) => Sql::new(
-                "r.meta -> ? <> '[]'::jsonb",
-                [Param::Text(key.as_str().to_owned())],
-            ),
+            FieldRef::Open(key) => {
+                Sql::new("r.meta -> ? <> '[]'::jsonb", [Param::text(key.as_str())])
+            }
         }
     }
 }
 
 /// An element under an open key, `e.v`, is as a predicate with one value says.
 fn some_element(key: &str, predicate: &str, value: Param) -> Sql<Param> {
-    let key = || Param::Text(key.to_owned());
+    let key = || Param::text(key);
     let text = format!(
         "EXISTS (SELECT FROM jsonb_array_elements(CASE jsonb_typeof(r.meta -> ?) \
          WHEN 'array' THEN r.meta -> ? ELSE pg_catalog.jsonb_build_array(r.meta -> ?) END) \
@@ -164,55 +164,17 @@ fn texts(values: &[&Scalar]) -> Vec<String> {
 
 /// Values of a column's own type, one alone or as a list; `None` where one is of another.
 fn list(kind: FieldKind, values: &[&Scalar]) -> Option<Param> {
-    fn one_or_more<T>(
-        values: Option<Vec<T>>,
-        one: impl Fn(T) -> Param,
-        more: impl Fn(Vec<T>) -> Param,
-    ) -> Option<Param> {
-        let mut values = values?;
-        match values.len() {
-            1 => values.pop().map(one),
-            _ => Some(more(values)),
-        }
-    }
-    let values = values.iter();
-    match kind {
-        FieldKind::Integer => one_or_more(
-            values
-                .map(|value| match value {
-                    Scalar::Integer(integer) => Some(*integer),
-                    _ => None,
-                })
-                .collect(),
-            Param::Integer,
-            Param::Integers,
-        ),
-        FieldKind::Float => one_or_more(
-            values
-                .map(|value| match value {
-                    Scalar::Float(float) => Some(float.get()),
-                    _ => None,
-                })
-                .collect(),
-            Param::Float,
-            Param::Floats,
-        ),
-        FieldKind::Bool => one_or_more(
-            values
-                .map(|value| match value {
-                    Scalar::Bool(truth) => Some(*truth),
-                    _ => None,
-                })
-                .collect(),
-            Param::Bool,
-            Param::Bools,
-        ),
-        _ => one_or_more(
-            values
-                .map(|value| value.as_text().map(str::to_owned))
-                .collect(),
-            Param::Text,
-            Param::Texts,
-        ),
+    let of_kind = |value: &&Scalar| match (kind, *value) {
+        (FieldKind::Integer, Scalar::Integer(integer)) => Some(integer.to_string()),
+        (FieldKind::Float, Scalar::Float(float)) => Some(float.get().to_string()),
+        (FieldKind::Bool, Scalar::Bool(truth)) => Some(truth.to_string()),
+        (FieldKind::Text, Scalar::Text(text)) => Some(text.as_str().to_owned()),
+        _ => None,
+    };
+    let mut values = values.iter().map(of_kind).collect::<Option<Vec<_>>>()?;
+    let cast = column_type(kind);
+    match values.len() {
+        1 => values.pop().map(|value| Param::one(cast, value)),
+        _ => Some(Param::many(cast, values)),
     }
 }

@@ -2,17 +2,18 @@
 
 use std::collections::HashSet;
 
-use shelfward_core::{CollectionSpec, ErrorKind};
+use shelfward_adapter::error::invalid;
+use shelfward_core::CollectionSpec;
 use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
 use crate::catalog::Settings;
 use crate::commits::not_as_made;
 use crate::context::CollectionContext;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extension::Extension;
 use crate::names::TableNames;
-use crate::params::{Param, Params, Statement};
+use crate::params::{Param, Statement};
 use crate::schema::{column, column_type, holds_text, indexes};
 
 impl CollectionContext {
@@ -21,163 +22,114 @@ impl CollectionContext {
     pub(crate) async fn check_table(&self, indexes_too: bool) -> Result<()> {
         let (row, extension) = (&self.row, &self.extension);
         let commits = self.server.read(&introspect(&self.names.commits())).await?;
-        TableShape::of(&commits, extension)?.check_commits(&self.names)?;
+        Parts::of(&commits, extension)?.check_commits(&self.names)?;
         let rows = self.server.read(&introspect(&self.table)).await?;
-        let found = TableShape::of(&rows, extension)?;
-        found.check(
-            &self.names,
-            &row.spec,
-            &row.settings,
-            extension,
-            indexes_too,
-        )
+        let indexed = indexes_too.then_some(&row.settings);
+        let analysed = row.settings.text_search.is_some();
+        Parts::of(&rows, extension)?.check(&self.names, &row.spec, analysed, indexed, extension)
     }
 }
 
-/// Asks for the columns of a table with their types, and for its valid indexes.
+/// Asks for the columns of a table and for its valid indexes, each in the words of an error. A column
+/// that is ordered by code points is told without its order, too: where that does not matter, any will do.
 pub(crate) fn introspect(table: &str) -> Statement {
-    let mut params = Params::default();
-    let table = params.add(Param::Text(table.to_owned()));
-    let sql = format!(
-        "SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), NULL::text, \
-         a.attgenerated = 's', a.attcollation = 'pg_catalog.\"C\"'::regcollation \
-         FROM pg_attribute a WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 \
-         AND NOT a.attisdropped UNION ALL \
-         SELECT NULL, NULL, pg_get_indexdef(i.indexrelid), false, false FROM pg_index i \
-         WHERE i.indrelid = to_regclass({table}) AND i.indisvalid AND i.indpred IS NULL"
-    );
-    Statement { sql, params }
+    Statement::new(
+        "SELECT format('the column %s (%s%s%s)', a.attname, format_type(a.atttypid, a.atttypmod), o.collated, \
+         CASE a.attgenerated WHEN 's' THEN ', generated' END) FROM pg_attribute a, \
+         LATERAL (VALUES (''), (' COLLATE C')) AS o(collated) \
+         WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped \
+         AND (o.collated = '' OR a.attcollation = 'pg_catalog.\"C\"'::regcollation) UNION ALL \
+         SELECT 'the index ' || split_part(split_part(pg_get_indexdef(i.indexrelid), ' USING ', 2), ' WITH ', 1) \
+         FROM pg_index i WHERE i.indrelid = to_regclass(?) AND i.indisvalid AND i.indpred IS NULL",
+        [Param::text(table), Param::text(table)],
+    )
 }
 
 /// What a table has.
-pub(crate) struct TableShape {
-    /// Each column with its type; twice, where it is ordered by code points.
-    columns: HashSet<(String, String)>,
-    /// What the indexes are on.
-    on: HashSet<String>,
-}
+pub(crate) struct Parts(HashSet<String>);
 
-impl TableShape {
+impl Parts {
     /// What was answered.
     pub(crate) fn of(rows: &[PgRow], extension: &Extension) -> Result<Self> {
-        let (mut columns, mut on) = (HashSet::new(), HashSet::new());
-        for row in rows {
-            match row.try_get::<Option<String>, _>(2)? {
-                Some(definition) => {
-                    // `CREATE INDEX name ON table USING gin (words) WITH (…)`
-                    let using = definition
-                        .split_once(" USING ")
-                        .map_or("", |(_, using)| using);
-                    let using = using.split_once(" WITH ").map_or(using, |(using, _)| using);
-                    on.insert(plain(using, extension));
-                }
-                None => {
-                    let (name, kind): (String, String) = (row.try_get(0)?, row.try_get(1)?);
-                    let kind = plain(&kind, extension);
-                    let generated = if row.try_get(3)? { GENERATED } else { "" };
-                    // Where the order does not matter, any will do.
-                    if row.try_get(4)? {
-                        columns.insert((name.clone(), by_code_points(&kind) + generated));
-                    }
-                    columns.insert((name, kind + generated));
-                }
-            }
-        }
-        Ok(Self { columns, on })
+        let part = |row: &PgRow| Ok(plain(row.try_get(0)?, extension));
+        rows.iter().map(part).collect::<Result<_>>().map(Self)
+    }
+
+    /// Whether there is no such table.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Refuses a table of commits that would not serve.
     pub(crate) fn check_commits(&self, names: &TableNames) -> Result<()> {
-        let has = |(name, kind): (&str, &str)| {
-            (self.columns).contains(&(name.to_owned(), kind.to_owned()))
-        };
-        let columns = [
-            ("slot", "uuid"),
-            ("mark", "uuid"),
-            ("committed_at", "timestamp with time zone"),
+        let expected = [
+            "the column slot (uuid)",
+            "the column mark (uuid)",
+            "the column committed_at (timestamp with time zone)",
+            "the index btree (slot)",
         ];
-        if columns.into_iter().all(has) && self.on.contains("btree (slot)") {
+        if expected.into_iter().all(|part| self.0.contains(part)) {
             return Ok(());
         }
-        Err(not_as_made(&names.commits()).into())
+        Err(invalid(not_as_made(&names.commits())).into())
     }
 
-    /// Refuses a table that lacks something, and says what.
+    /// Refuses a table that lacks something, and says what. `indexed` are the settings by which its
+    /// indexes are made, where they have to be there.
     pub(crate) fn check(
         &self,
         names: &TableNames,
         spec: &CollectionSpec,
-        settings: &Settings,
+        analysed: bool,
+        indexed: Option<&Settings>,
         extension: &Extension,
-        indexes_too: bool,
     ) -> Result<()> {
-        if self.columns.is_empty() {
-            return Err(missing_table(&names.bare_table(&spec.name)).into());
+        let table = names.bare_table(&spec.name);
+        if self.is_empty() {
+            return Err(missing_table(&table));
         }
-        let mut lacking = Vec::new();
         let mut expected = vec![
-            ("part".to_owned(), by_code_points("text")),
-            ("id".to_owned(), by_code_points("text")),
-            ("meta".to_owned(), "jsonb".to_owned()),
-            ("body".to_owned(), "text".to_owned()),
-            ("words".to_owned(), "tsvector".to_owned()),
-            ("embedding".to_owned(), format!("vector({})", spec.width)),
+            "the column part (text COLLATE C)".to_owned(),
+            "the column id (text COLLATE C)".to_owned(),
+            "the column meta (jsonb)".to_owned(),
+            "the column body (text)".to_owned(),
+            "the column words (tsvector)".to_owned(),
+            format!("the column embedding (vector({}))", spec.width),
+            "the index btree (part, id)".to_owned(),
         ];
-        if settings.text_search.is_some() {
-            expected.push(("analysed".to_owned(), "tsvector".to_owned() + GENERATED));
+        if analysed {
+            expected.push("the column analysed (tsvector, generated)".to_owned());
         }
-        let fields = spec.fields.iter().enumerate();
         // One that is filled by hand need not be what the metadata says.
-        let generated = |kind| {
-            let of_kind = column_type(kind);
-            if holds_text(kind) {
-                by_code_points(of_kind) + GENERATED
+        for (at, field) in spec.fields.iter().enumerate() {
+            let (column, kind) = (column(at, field), column_type(field.kind));
+            let collated = if holds_text(field.kind) {
+                " COLLATE C"
             } else {
-                of_kind.to_owned() + GENERATED
-            }
-        };
-        expected.extend(fields.map(|(at, f)| (column(at, f), generated(f.kind))));
-        for expected in expected {
-            if !self.columns.contains(&expected) {
-                lacking.push(format!("the column {} ({})", expected.0, expected.1));
-            }
+                ""
+            };
+            expected.push(format!("the column {column} ({kind}{collated}, generated)"));
         }
-        if !self.on.contains("btree (part, id)") {
-            lacking.push("the primary key (part, id)".to_owned());
+        if let Some(settings) = indexed {
+            let indexes = indexes(names, spec, settings, extension).into_iter();
+            expected.extend(indexes.map(|i| format!("the index {}", plain(&i.on, extension))));
         }
-        if indexes_too {
-            for index in indexes(names, spec, settings, extension) {
-                let on = plain(&index.on, extension);
-                if !self.on.contains(&on) {
-                    lacking.push(format!("the index {on}"));
-                }
-            }
-        }
-        if lacking.is_empty() {
+        expected.retain(|part| !self.0.contains(part));
+        if expected.is_empty() {
             return Ok(());
         }
-        Err(ErrorKind::Invalid(format!(
-            "the table {} lacks {}; add them as schema_sql writes them, a column by ALTER TABLE … ADD COLUMN",
-            names.bare_table(&spec.name),
-            lacking.join(", ")
+        Err(invalid(format!(
+            "the table {table} lacks {}; add them as schema_sql writes them, a column by ALTER TABLE … ADD COLUMN",
+            expected.join(", ")
         ))
         .into())
     }
 }
 
-/// Filled by the server from the metadata.
-const GENERATED: &str = ", generated";
-
-/// A type that is ordered by code points.
-fn by_code_points(kind: &str) -> String {
-    format!("{kind} COLLATE C")
-}
-
 /// A collection is recorded, and somebody dropped its table.
-pub(crate) fn missing_table(table: &str) -> ErrorKind {
-    ErrorKind::Invalid(format!(
-        "the collection's table {table} is gone; restore it, or drop the collection and make it anew"
-    ))
+pub(crate) fn missing_table(table: &str) -> Error {
+    let right = "restore it, or drop the collection and make it anew";
+    invalid(format!("the collection's table {table} is gone; {right}")).into()
 }
 
 /// Without the extension's schema, which the server names or leaves out by the search path, and

@@ -55,7 +55,7 @@ impl OpenStore {
 
     async fn extension(&self) -> Result<Extension> {
         let (info, extension) = self.server_info().await?;
-        Ok(extension.ok_or_else(|| info.missing())?)
+        Ok(extension.ok_or_else(|| invalid(info.missing()))?)
     }
 
     /// The catalog's row of a name; nothing where nothing was ever made.

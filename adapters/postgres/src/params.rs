@@ -1,39 +1,62 @@
 //! The values that a statement binds.
 
+use shelfward_adapter::sql::Sql;
 use shelfward_core::ErrorKind;
 use sqlx_core::arguments::Arguments;
 use sqlx_postgres::PgArguments;
 
 use crate::error::{Error, Result};
 
-/// One bound value.
+/// One bound value with the type that the statement casts it to. Its form is the server's own text of it,
+/// but for vectors, which are large.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Param {
-    Text(String),
-    Texts(Vec<String>),
-    Integer(i64),
-    Integers(Vec<i64>),
-    Float(f64),
-    Floats(Vec<f64>),
-    Bool(bool),
-    Bools(Vec<bool>),
-    /// JSON, as text.
-    Json(String),
-    Jsons(Vec<String>),
-    /// A number of any size or fraction, as text.
-    Decimal(String),
-    /// A vector.
+pub(crate) struct Param {
+    value: Value,
+    cast: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Value {
+    One(String),
+    Many(Vec<String>),
     Reals(Vec<f32>),
-    /// A query of words, as text.
-    Query(String),
 }
 
 impl Param {
+    /// A value by its text.
+    pub(crate) fn one(cast: &'static str, value: impl Into<String>) -> Self {
+        let value = Value::One(value.into());
+        Self { value, cast }
+    }
+
+    /// A list of values by their texts.
+    pub(crate) fn many(cast: &'static str, values: Vec<String>) -> Self {
+        let value = Value::Many(values);
+        Self { value, cast }
+    }
+
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::one("text", text)
+    }
+
+    pub(crate) fn texts(texts: Vec<String>) -> Self {
+        Self::many("text", texts)
+    }
+
+    pub(crate) fn count(count: usize) -> Self {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        Self::one("bigint", count.to_string())
+    }
+
+    pub(crate) fn reals(reals: &[f32]) -> Self {
+        Self {
+            value: Value::Reals(reals.to_vec()),
+            cast: "real",
+        }
+    }
+
     pub(crate) fn is_list(&self) -> bool {
-        matches!(
-            self,
-            Self::Texts(_) | Self::Integers(_) | Self::Floats(_) | Self::Bools(_) | Self::Jsons(_)
-        )
+        matches!(self.value, Value::Many(_))
     }
 }
 
@@ -43,43 +66,27 @@ pub(crate) struct Params(Vec<Param>);
 
 impl Params {
     /// Adds a value; answers how the statement names it.
-    pub(crate) fn add(&mut self, bind: Param) -> String {
-        let cast = match &bind {
-            Param::Text(_) => "text",
-            Param::Texts(_) => "text[]",
-            Param::Integer(_) => "bigint",
-            Param::Integers(_) => "bigint[]",
-            Param::Float(_) => "double precision",
-            Param::Floats(_) => "double precision[]",
-            Param::Bool(_) => "boolean",
-            Param::Bools(_) => "boolean[]",
-            Param::Json(_) => "text::jsonb",
-            Param::Jsons(_) => "text[]::jsonb[]",
-            Param::Decimal(_) => "text::numeric",
-            Param::Reals(_) => "real[]",
-            Param::Query(_) => "text::tsquery",
+    pub(crate) fn add(&mut self, param: Param) -> String {
+        let (at, cast) = (self.0.len() + 1, param.cast);
+        let named = match &param.value {
+            Value::One(_) if cast == "text" => format!("${at}::text"),
+            Value::One(_) => format!("${at}::text::{cast}"),
+            Value::Many(_) if cast == "text" => format!("${at}::text[]"),
+            Value::Many(_) => format!("${at}::text[]::{cast}[]"),
+            Value::Reals(_) => format!("${at}::real[]"),
         };
-        self.0.push(bind);
-        format!("${}::{cast}", self.0.len())
+        self.0.push(param);
+        named
     }
 
     /// The values as the driver takes them. Made anew for each attempt.
     pub(crate) fn arguments(&self) -> Result<PgArguments> {
         let mut arguments = PgArguments::default();
-        for bind in &self.0 {
-            let added = match bind {
-                Param::Text(text)
-                | Param::Json(text)
-                | Param::Decimal(text)
-                | Param::Query(text) => arguments.add(text),
-                Param::Texts(texts) | Param::Jsons(texts) => arguments.add(texts),
-                Param::Integer(integer) => arguments.add(integer),
-                Param::Integers(integers) => arguments.add(integers),
-                Param::Float(float) => arguments.add(float),
-                Param::Floats(floats) => arguments.add(floats),
-                Param::Bool(truth) => arguments.add(truth),
-                Param::Bools(truths) => arguments.add(truths),
-                Param::Reals(reals) => arguments.add(reals),
+        for param in &self.0 {
+            let added = match &param.value {
+                Value::One(text) => arguments.add(text),
+                Value::Many(texts) => arguments.add(texts),
+                Value::Reals(reals) => arguments.add(reals),
             };
             added.map_err(|_| Error::Kind(ErrorKind::Engine))?;
         }
@@ -92,4 +99,13 @@ impl Params {
 pub(crate) struct Statement {
     pub(crate) sql: String,
     pub(crate) params: Params,
+}
+
+impl Statement {
+    /// A text in which each `?` stands for the next value.
+    pub(crate) fn new<const N: usize>(sql: &str, values: [Param; N]) -> Self {
+        let mut params = Params::default();
+        let sql = Sql::new(sql, values).with_placeholders(|value| params.add(value));
+        Self { sql, params }
+    }
 }

@@ -112,7 +112,7 @@ impl CollectionContext {
         let mut changed = 0;
         loop {
             let fetch = format!("FETCH {} FROM matching", pieces.rows);
-            let rows = transaction.plain_rows(&fetch).await?;
+            let rows = transaction.raw(&fetch).await?;
             if rows.is_empty() {
                 return Ok(changed);
             }
@@ -122,7 +122,7 @@ impl CollectionContext {
                 ids.push(row.try_get(1)?);
             }
             let begun = Instant::now();
-            let keys = (Param::Texts(parts), Param::Texts(ids));
+            let keys = (Param::texts(parts), Param::texts(ids));
             changed += transaction.execute(&verb.of_keys(keys)).await?;
             pieces.took(rows.len(), begun.elapsed());
         }

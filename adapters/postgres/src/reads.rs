@@ -31,7 +31,7 @@ impl CollectionContext {
         let mut ready = String::new();
         let mut settings: Vec<(&str, Param)> = with
             .iter()
-            .map(|(name, value)| (*name, Param::Text(value.clone())))
+            .map(|(name, value)| (*name, Param::text(value.clone())))
             .collect();
         if self.server.options.row_level_security {
             settings.extend(row_level_security::settings(filter, &self.row.spec)?);
@@ -43,9 +43,9 @@ impl CollectionContext {
                 "set_config('{name}', ({value}){as_text}, true) IS NOT NULL AND "
             ));
         }
-        let name = params.add(Param::Text(self.row.spec.name.as_str().to_owned()));
+        let name = params.add(Param::text(self.row.spec.name.as_str()));
         // The offset keeps the frame a step of its own, which is taken before the query begins.
-        let table = params.add(Param::Text(self.table.clone()));
+        let table = params.add(Param::text(self.table.clone()));
         let sql = format!(
             "SELECT s.generation, s.by_policies, h.* FROM (SELECT (SELECT generation FROM {} WHERE \
              name = {name}) AS generation, row_security_active({table}) AS by_policies, \
@@ -107,12 +107,11 @@ impl CollectionContext {
         let mut params = Params::default();
         let predicate = condition(filter, &self.row.spec, &mut params)?;
         let behind = after.map(|key| {
-            let part = params.add(Param::Text(partition_column(key.partition.as_ref())));
-            let id = params.add(Param::Text(key.id.as_str().to_owned()));
+            let part = params.add(Param::text(partition_column(key.partition.as_ref())));
+            let id = params.add(Param::text(key.id.as_str()));
             format!(" AND (r.part, r.id) > ({part}, {id})")
         });
-        let more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
-        let more = params.add(Param::Integer(more));
+        let more = params.add(Param::count(limit.saturating_add(1)));
         let query = format!(
             "SELECT {} FROM {} r WHERE s.ready AND {predicate}{} ORDER BY r.part, r.id LIMIT {more}",
             columns(include),
@@ -163,5 +162,5 @@ pub(crate) fn key_columns<'a>(keys: impl IntoIterator<Item = &'a Key>) -> (Param
             )
         })
         .unzip();
-    (Param::Texts(parts), Param::Texts(ids))
+    (Param::texts(parts), Param::texts(ids))
 }

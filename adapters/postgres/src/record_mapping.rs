@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use shelfward_adapter::error::limit;
-use shelfward_core::{CollectionSpec, Include, Key, Metadata, StoredRecord, Text};
+use shelfward_core::{
+    CollectionSpec, FieldKind, FieldRole, Include, Key, Metadata, StoredRecord, Text,
+};
 use sqlx_core::row::Row as _;
 use sqlx_postgres::PgRow;
 
@@ -81,27 +83,19 @@ const MAX_MEMBER: usize = 2_048;
 
 /// Refuses values that are too large for their index.
 pub(crate) fn check_sizes(metadata: &Metadata, spec: &CollectionSpec) -> Result<()> {
-    for key in [spec.partition_key(), spec.unit_key()]
-        .into_iter()
-        .flatten()
-    {
-        let bytes = metadata.text(key.as_str()).map_or(0, str::len);
-        if bytes > MAX_NAME {
-            return Err(limit("bytes of a partition or a unit", bytes, MAX_NAME).into());
-        }
-    }
     for field in &spec.fields {
-        if field.kind != shelfward_core::FieldKind::TextList {
-            continue;
-        }
-        let elements = metadata
-            .get(field.key.as_str())
-            .map(|value| value.elements());
-        for member in elements.unwrap_or_default() {
+        let (what, max) = match (field.role, field.kind) {
+            (FieldRole::Plain, FieldKind::TextList) => {
+                ("bytes of one member of a declared list", MAX_MEMBER)
+            }
+            (FieldRole::Plain, _) => continue,
+            _ => ("bytes of a partition or a unit", MAX_NAME),
+        };
+        let value = metadata.get(field.key.as_str());
+        for member in value.map_or(&[][..], |value| value.elements()) {
             let bytes = member.as_text().map_or(0, str::len);
-            if bytes > MAX_MEMBER {
-                let what = "bytes of one member of a declared list";
-                return Err(limit(what, bytes, MAX_MEMBER).into());
+            if bytes > max {
+                return Err(limit(what, bytes, max).into());
             }
         }
     }

@@ -50,8 +50,8 @@ pub(crate) fn settings(
     let (mut tenant, groups) = (texts(TENANT_ID), texts(ACL_GROUPS));
     match (tenant.pop(), tenant.is_empty(), groups.is_empty()) {
         (Some(tenant), true, false) => Ok(vec![
-            (TENANT, Param::Text(tenant)),
-            (GROUPS, Param::Texts(groups)),
+            (TENANT, Param::text(tenant)),
+            (GROUPS, Param::texts(groups)),
         ]),
         _ => {
             let right = "under row-level security a read names one tenant and its groups, as every \

@@ -166,7 +166,7 @@ pub(crate) fn add_column(
 /// hold something else than the metadata.
 pub(crate) fn other_kinds(table: &str, field: &Field) -> Statement {
     let mut params = Params::default();
-    let key = params.add(Param::Text(field.key.as_str().to_owned()));
+    let key = params.add(Param::text(field.key.as_str()));
     let value = format!("(r.meta -> {key})");
     let kind = format!("jsonb_typeof{value}");
     let accepted = match field.kind {

@@ -19,68 +19,53 @@ use crate::schema;
 use crate::server::SCAN_ON;
 use crate::words::{query, text_search_query};
 
-/// How a dense leg is served.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SearchStrategy {
-    /// However the server thinks best: it may walk the graph.
-    Planned,
-    /// By looking at every row that the filter matches.
-    Exact,
-}
-
 /// Of 16-bit floats, so many candidates for each hit are scored again by the vectors as they are.
 const OVERSAMPLE: usize = 4;
 
 impl CollectionContext {
     /// Searches all legs in one snapshot.
     pub(crate) async fn search(&self, legs: &[Leg]) -> Result<Vec<LegResult>> {
-        let found = self.search_by(legs, SearchStrategy::Planned).await?;
-        if self.row.settings.index == VectorIndex::None {
-            return Ok(found);
-        }
+        let has_graph = self.row.settings.index != VectorIndex::None;
+        let found = self.search_by(legs, !has_graph).await?;
         // A walk through the graph ends after so many rows, whether enough of them passed or not. All
         // legs are asked again, since those of one answer are of one snapshot.
         let is_short = |(found, leg): (&LegResult, &Leg)| {
             let is_dense = matches!(leg.ask, LegQuery::Dense(_));
             is_dense && found.hits.len() < leg.top_k && !leg.filter.is_nothing()
         };
-        if found.iter().zip(legs).any(is_short) {
-            return self.search_by(legs, SearchStrategy::Exact).await;
+        if has_graph && found.iter().zip(legs).any(is_short) {
+            return self.search_by(legs, true).await;
         }
         Ok(found)
     }
 
-    async fn search_by(&self, legs: &[Leg], way: SearchStrategy) -> Result<Vec<LegResult>> {
+    /// Where it is `exact`, dense legs look at every row that the filter matches. Otherwise it goes however the
+    /// server thinks best, which may be through the graph.
+    async fn search_by(&self, legs: &[Leg], exact: bool) -> Result<Vec<LegResult>> {
         let mut params = Params::default();
         let mut queries = Vec::with_capacity(legs.len());
-        let mut widest = 0;
         for (at, leg) in legs.iter().enumerate() {
             let predicate = condition(&leg.filter, &self.row.spec, &mut params)?;
-            match &leg.ask {
+            queries.extend(match &leg.ask {
                 LegQuery::Dense(vector) => {
-                    widest = widest.max(leg.top_k);
-                    queries.push(self.dense(
-                        at,
-                        vector,
-                        &predicate,
-                        leg.top_k,
-                        way,
-                        &mut params,
-                    )?);
+                    Some(self.dense(at, vector, &predicate, leg.top_k, exact, &mut params)?)
                 }
                 LegQuery::Lexical { words, matching } => {
-                    let lexical =
-                        self.lexical(at, words, *matching, &predicate, leg.top_k, &mut params)?;
-                    queries.extend(lexical);
+                    self.lexical(at, words, *matching, &predicate, leg.top_k, &mut params)?
                 }
-            }
+            });
         }
         let mut found = vec![LegResult::nothing(); legs.len()];
         if queries.is_empty() {
             return Ok(found);
         }
         let mut with = Vec::new();
-        if self.may_walk(way) && widest > 0 {
+        let dense = legs
+            .iter()
+            .filter(|leg| matches!(leg.ask, LegQuery::Dense(_)));
+        if let Some(widest) = dense.map(|leg| leg.top_k).max()
+            && !exact
+        {
             let usual = usize::from(self.server.options.ef_search);
             let ef = usual.max(widest).min(MAX_EF);
             if ef != usual || !self.server.set_up {
@@ -98,14 +83,16 @@ impl CollectionContext {
         for row in self.asked(&statement).await? {
             let leg: &str = row.try_get(FIRST)?;
             let leg: usize = leg.parse().map_err(|_| ErrorKind::Engine)?;
-            let score: f64 = row.try_get(FIRST + 5)?;
-            let hit = Hit::new(
+            let (asked, found) = legs
+                .get(leg)
+                .zip(found.get_mut(leg))
+                .ok_or(ErrorKind::Engine)?;
+            found.hits.push(Hit::new(
                 key(row.try_get(FIRST + 1)?, row.try_get(FIRST + 2)?)?,
-                self.score(&legs.get(leg).ok_or(ErrorKind::Engine)?.ask, score),
+                score(&self.row.spec, &asked.ask, row.try_get(FIRST + 5)?),
                 text(row.try_get(FIRST + 4)?),
                 metadata(&row, FIRST + 3, &self.row.spec)?,
-            );
-            found.get_mut(leg).ok_or(ErrorKind::Engine)?.hits.push(hit);
+            ));
         }
         for found in &mut found {
             (found.hits)
@@ -113,11 +100,6 @@ impl CollectionContext {
             found.end = Completeness::Complete;
         }
         Ok(found)
-    }
-
-    /// Whether a dense leg may walk the graph.
-    fn may_walk(&self, way: SearchStrategy) -> bool {
-        way == SearchStrategy::Planned && self.row.settings.index != VectorIndex::None
     }
 
     /// The condition of a dense leg, for a planner that thinks too well of the graph.
@@ -129,8 +111,8 @@ impl CollectionContext {
     ///
     /// By what both take, and what a walk misses, they are alike where about one in twenty of 100,000
     /// rows passes for 10 hits, and one in eight for 50; then the server thinks so, too.
-    fn hinted(&self, predicate: &str, way: SearchStrategy) -> String {
-        if !self.may_walk(way) || predicate == ALWAYS {
+    fn hinted(predicate: &str, exact: bool) -> String {
+        if exact || predicate == ALWAYS {
             return predicate.to_owned();
         }
         format!("{predicate} AND {SELECTIVITY_HINT}")
@@ -142,25 +124,22 @@ impl CollectionContext {
         vector: &[f32],
         predicate: &str,
         top_k: usize,
-        way: SearchStrategy,
+        exact: bool,
         params: &mut Params,
     ) -> Result<String> {
         let spec = &self.row.spec;
-        let predicate = &self.hinted(predicate, way);
+        let predicate = &Self::hinted(predicate, exact);
         let table = &self.table;
         let distance = self.extension.distance(spec.metric);
-        let asked = params.add(Param::Reals(vector.to_vec()));
+        let asked = params.add(Param::reals(vector));
         let asked = format!("({asked})::{}", self.extension.vector());
         let nearest = format!("(r.embedding {distance} {asked})");
-        let limit = limit(top_k, params);
+        let limit = params.add(Param::count(top_k));
         let columns = "r.part, r.id, r.meta, r.body";
-        let by_halves = self.row.settings.index == VectorIndex::HnswHalf
-            && way == SearchStrategy::Planned
-            && fits_halves(spec, vector);
+        let by_halves =
+            self.row.settings.index == VectorIndex::HnswHalf && !exact && fits_halves(spec, vector);
         if !by_halves {
             // Plus nothing, the order is none that an index has: not even one made by hand.
-            let exact =
-                way == SearchStrategy::Exact || self.row.settings.index == VectorIndex::None;
             let exactly = if exact {
                 " OPERATOR(pg_catalog.+) 0::double precision"
             } else {
@@ -177,7 +156,7 @@ impl CollectionContext {
             halved("r.embedding"),
             halved(&format!("({asked})"))
         );
-        let over = self::limit(top_k.saturating_mul(OVERSAMPLE), params);
+        let over = params.add(Param::count(top_k.saturating_mul(OVERSAMPLE)));
         Ok(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, {nearest} AS score FROM \
              (SELECT {columns}, r.embedding FROM {table} r WHERE s.ready AND {predicate} \
@@ -200,7 +179,7 @@ impl CollectionContext {
                 let Some(query) = text_search_query(words, matching)? else {
                     return Ok(None);
                 };
-                let query = params.add(Param::Text(query));
+                let query = params.add(Param::text(query));
                 let configuration = literal(configuration.as_str());
                 (
                     "analysed",
@@ -208,11 +187,11 @@ impl CollectionContext {
                 )
             }
             None => match query(words, matching) {
-                Some(query) => ("words", params.add(Param::Query(query))),
+                Some(query) => ("words", params.add(Param::one("tsquery", query))),
                 None => return Ok(None),
             },
         };
-        let limit = limit(top_k, params);
+        let limit = params.add(Param::count(top_k));
         Ok(Some(format!(
             "(SELECT '{leg}' AS leg, r.part, r.id, r.meta, r.body, \
              ts_rank(r.{column}, {asked})::double precision AS score FROM {} r \
@@ -220,14 +199,6 @@ impl CollectionContext {
              ORDER BY score DESC, r.part, r.id LIMIT {limit})",
             self.table
         )))
-    }
-
-    /// A score from what the server orders by; higher is better.
-    fn score(&self, ask: &LegQuery, value: f64) -> f64 {
-        match ask {
-            LegQuery::Dense(_) => of_distance(&self.row.spec, value),
-            LegQuery::Lexical { .. } => value,
-        }
     }
 }
 
@@ -257,14 +228,12 @@ const SELECTIVITY_HINT: &str = "pg_catalog.octet_length(r.part) >= 0 \
 /// What `hnsw.ef_search` takes at most.
 const MAX_EF: usize = 1_000;
 
-fn limit(top_k: usize, params: &mut Params) -> String {
-    params.add(Param::Integer(i64::try_from(top_k).unwrap_or(i64::MAX)))
-}
-
-fn of_distance(spec: &CollectionSpec, distance: f64) -> f64 {
-    match spec.metric {
-        Metric::Cosine => (1.0 - distance).clamp(-1.0, 1.0),
+/// A score from what the server orders by; higher is better.
+fn score(spec: &CollectionSpec, ask: &LegQuery, value: f64) -> f64 {
+    match (ask, spec.metric) {
+        (LegQuery::Lexical { .. }, _) => value,
+        (LegQuery::Dense(_), Metric::Cosine) => (1.0 - value).clamp(-1.0, 1.0),
         // The server's distances; plus zero turns minus zero into zero.
-        _ => -distance + 0.0,
+        (LegQuery::Dense(_), _) => -value + 0.0,
     }
 }

@@ -288,6 +288,16 @@ pub(crate) async fn rows(
     .await
 }
 
+/// Statements without values, one after another; answers their rows, as texts.
+pub(crate) async fn raw(
+    connection: &mut PgConnection,
+    statement_timeout: Option<Duration>,
+    sql: &str,
+) -> Result<Vec<PgRow>> {
+    let statements = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql));
+    within(statement_timeout, statements.fetch_all(connection)).await
+}
+
 /// What the driver answers within the time that a statement may take.
 pub(crate) async fn within<T>(
     statement_timeout: Option<Duration>,

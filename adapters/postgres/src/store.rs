@@ -37,13 +37,7 @@ impl PostgresStore {
     /// server answers, [`ErrorKind::Invalid`] for options that mean nothing, a database that there is
     /// not, and a server or an extension that is too old.
     pub async fn connect(connection: PgConnectOptions, options: PostgresOptions) -> Result<Self> {
-        let statement_timeout = options.statement_timeout;
-        let connecting = async {
-            options.check()?;
-            Self::over(Server::connect(connection, options).await?).await
-        };
-        let connected = connecting.await;
-        connected.map_err(|error| error.into_store_error(CONNECT, statement_timeout))
+        Self::over(options, |options| Server::connect(connection, options)).await
     }
 
     /// A store over connections that are there already.
@@ -54,19 +48,24 @@ impl PostgresStore {
     /// # Errors
     /// As of [`connect`](Self::connect).
     pub async fn from_pool(pool: PgPool, options: PostgresOptions) -> Result<Self> {
+        let over = |options| std::future::ready(Ok(Server::over(pool, options)));
+        Self::over(options, over).await
+    }
+
+    async fn over<F: Future<Output = error::Result<Server>>>(
+        options: PostgresOptions,
+        connect: impl FnOnce(PostgresOptions) -> F,
+    ) -> Result<Self> {
         let statement_timeout = options.statement_timeout;
         let connecting = async {
             options.check()?;
-            Self::over(Server::over(pool, options)).await
+            let store = OpenStore::new(connect(options).await?);
+            store.server_info().await?;
+            Ok(Self(StoreHandle::new(store)))
         };
-        let connected = connecting.await;
-        connected.map_err(|error| error.into_store_error(CONNECT, statement_timeout))
-    }
-
-    async fn over(server: Server) -> error::Result<Self> {
-        let store = OpenStore::new(server);
-        store.server_info().await?;
-        Ok(Self(StoreHandle::new(store)))
+        let call = Call::new(Operation::Connect);
+        let connected: error::Result<Self> = connecting.await;
+        connected.map_err(|error| error.into_store_error(call, statement_timeout))
     }
 
     /// Everything that a collection of this spec needs in the database, as SQL: for review, and for
@@ -102,7 +101,7 @@ impl PostgresStore {
             statements.extend(schema::table(&names, spec, &settings, &extension));
             let indexes = schema::indexes(&names, spec, &settings, &extension);
             statements.extend(indexes.into_iter().map(|index| index.sql));
-            statements.push(catalog::insert_by_hand(&names, spec, &settings)?);
+            statements.push(catalog::insert(&names, spec, &settings)?);
             if let Some(reader) = reader {
                 statements.extend(row_level_security::statements(&names, spec, reader)?);
             }
@@ -155,11 +154,6 @@ impl PostgresStore {
         done.map_err(|error| error.into_store_error(call, statement_timeout))
     }
 }
-
-const CONNECT: Call<'static> = Call {
-    operation: Operation::Connect,
-    collection: None,
-};
 
 /// Shows the options, never the address or the credentials.
 impl fmt::Debug for PostgresStore {

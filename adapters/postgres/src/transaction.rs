@@ -11,7 +11,6 @@ use std::time::Duration;
 use shelfward_adapter::cancel::{Aborted, CancelToken, run_detached};
 use shelfward_adapter::error::{Call, Classify as _};
 use shelfward_core::{ErrorKind, Result, async_trait};
-use sqlx_core::executor::Executor as _;
 use sqlx_core::sql_str::AssertSqlSafe;
 use sqlx_postgres::PgConnection;
 use sqlx_postgres::PgRow;
@@ -21,7 +20,7 @@ use crate::config::MAX_TIMEOUT;
 use crate::error::{self, Error};
 use crate::locks::{Lock, statements};
 use crate::params::Statement;
-use crate::server::{ATTEMPTS, ConnectionGuard, Server, rows, within};
+use crate::server::{ATTEMPTS, ConnectionGuard, Server, raw, rows, within};
 
 /// What a transaction does between its locks and its commit. Run anew for each attempt.
 #[async_trait]
@@ -50,17 +49,6 @@ impl Transaction<'_> {
         rows(self.connection, statement, self.statement_timeout, true).await
     }
 
-    /// The rows of one statement without values, as text.
-    pub(crate) async fn plain_rows(&mut self, sql: &str) -> error::Result<Vec<PgRow>> {
-        self.stop.check()?;
-        let asked = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql));
-        within(
-            self.statement_timeout,
-            asked.fetch_all(&mut *self.connection),
-        )
-        .await
-    }
-
     /// How many rows one statement changed.
     pub(crate) async fn execute(&mut self, statement: &Statement) -> error::Result<u64> {
         self.stop.check()?;
@@ -72,29 +60,16 @@ impl Transaction<'_> {
         Ok(done.rows_affected())
     }
 
-    /// Statements without values, one after another.
-    pub(crate) async fn define(&mut self, sql: &str) -> error::Result<()> {
-        self.define_within(sql, self.statement_timeout).await
+    /// Statements without values, one after another; answers their rows, as texts.
+    pub(crate) async fn raw(&mut self, sql: &str) -> error::Result<Vec<PgRow>> {
+        self.stop.check()?;
+        raw(self.connection, self.statement_timeout, sql).await
     }
 
     /// The same, for as long as they take: they fill columns and make indexes.
-    pub(crate) async fn define_at_length(&mut self, sql: &str) -> error::Result<()> {
-        self.define_within(sql, None).await
-    }
-
-    async fn define_within(
-        &mut self,
-        sql: &str,
-        statement_timeout: Option<Duration>,
-    ) -> error::Result<()> {
+    pub(crate) async fn raw_at_length(&mut self, sql: &str) -> error::Result<Vec<PgRow>> {
         self.stop.check()?;
-        let statements = sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql));
-        within(
-            statement_timeout,
-            (&mut *self.connection).execute(statements),
-        )
-        .await
-        .map(drop)
+        raw(self.connection, None, sql).await
     }
 
     /// Sends rows in the server's binary form.
@@ -189,17 +164,13 @@ impl Server {
 
     /// Undoes a transaction for a failure; answers the failure.
     async fn roll_back(&self, mut held: ConnectionGuard, error: Error) -> Error {
-        let undone = match error.breaks_the_connection() {
-            true => Err(error),
-            false => raw(&mut held, self.statement_timeout(), "ROLLBACK")
-                .await
-                .and(Err(error)),
-        };
-        held.put_back(&undone);
-        match undone {
-            Ok(()) => Error::Kind(ErrorKind::Engine),
-            Err(error) => error,
+        if !error.breaks_the_connection() {
+            match raw(&mut held, self.statement_timeout(), "ROLLBACK").await {
+                Ok(_) => held.put_back(&Ok(())),
+                Err(error) => return error,
+            }
         }
+        error
     }
 
     /// Everything but the commit; answers the transaction's mark, too.
@@ -211,33 +182,28 @@ impl Server {
     ) -> error::Result<(B::Output, Mark)> {
         stop.check()?;
         let statement_timeout = self.statement_timeout();
-        let mut begin = String::from("BEGIN ISOLATION LEVEL READ COMMITTED;");
+        // A writer finds its rows by an index, if there is one for them: never by reading the whole
+        // table, which would take more while others wait for its locks. A cursor of what a write is about
+        // is read to its end. And what returned is in force also after a crash, whatever was set for
+        // everybody.
+        let mut begin = String::from(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = off; \
+             SET LOCAL cursor_tuple_fraction = 1; \
+             SELECT set_config('synchronous_commit', 'local', true) \
+             WHERE current_setting('synchronous_commit') = 'off';",
+        );
         let timeout = self.options.statement_timeout.as_millis();
         if timeout > 0 {
-            begin.push_str(&format!("SET LOCAL statement_timeout = {timeout};"));
             // A caller that fell silent holds its locks no longer than this.
             let idle = timeout.saturating_add(IDLE_ALLOWANCE).min(MAX_TIMEOUT);
             begin.push_str(&format!(
-                "SET LOCAL idle_in_transaction_session_timeout = {idle};"
+                "SET LOCAL statement_timeout = {timeout}; \
+                 SET LOCAL idle_in_transaction_session_timeout = {idle};"
             ));
         }
-        // A writer finds its rows by an index, if there is one for them: never by reading the whole
-        // table, which would take more while others wait for its locks.
-        begin.push_str("SET LOCAL enable_seqscan = off;");
-        // A cursor of what a write is about is read to its end.
-        begin.push_str("SET LOCAL cursor_tuple_fraction = 1;");
-        // What returned is in force also after a crash, whatever was set for everybody.
-        begin.push_str(
-            "SELECT set_config('synchronous_commit', 'local', true) \
-             WHERE current_setting('synchronous_commit') = 'off';",
-        );
         begin.push_str(&statements(&body.locks()));
         begin.push_str(Mark::DRAW);
-        let answered = within(
-            statement_timeout,
-            sqlx_core::raw_sql::raw_sql(AssertSqlSafe(begin.as_str())).fetch_all(&mut **held),
-        )
-        .await?;
+        let answered = raw(held, statement_timeout, &begin).await?;
         let mark = Mark::drawn(answered.last().ok_or(ErrorKind::Engine)?)?;
         let mut transaction = Transaction {
             connection: held,
@@ -255,7 +221,7 @@ impl Server {
         let statements = self.commits.statements(commit);
         let committed = raw(&mut held, Some(statement_timeout), &statements).await;
         let done = match committed {
-            Ok(()) => {
+            Ok(_) => {
                 held.put_back(&Ok(()));
                 Ok(())
             }
@@ -282,16 +248,3 @@ impl Server {
 /// How many milliseconds a transaction may be idle beyond what a statement may take: while rows are
 /// written as bytes.
 const IDLE_ALLOWANCE: u128 = 10_000;
-
-async fn raw(
-    held: &mut ConnectionGuard,
-    statement_timeout: Option<Duration>,
-    sql: &str,
-) -> error::Result<()> {
-    within(
-        statement_timeout,
-        (&mut **held).execute(sqlx_core::raw_sql::raw_sql(AssertSqlSafe(sql))),
-    )
-    .await
-    .map(drop)
-}

@@ -66,8 +66,12 @@ impl TransactionBody for Write {
 
     async fn run(&self, transaction: &mut Transaction<'_>) -> Result<Changed> {
         let context = &self.context;
+        // Fields that were declared since the collection was opened may not accept what is written.
         if let Some(spec) = context.check_is_current(transaction).await? {
-            self.check_kinds(&spec)?;
+            for metadata in self.change.metadata() {
+                spec.check_metadata(&metadata)?;
+                check_sizes(&metadata, &spec)?;
+            }
         }
         match &self.change {
             Change::Upsert(records) => {
@@ -108,24 +112,23 @@ impl TransactionBody for Write {
     }
 }
 
-impl Write {
-    /// Refuses values that fields which were declared since the collection was opened do not accept.
-    fn check_kinds(&self, spec: &CollectionSpec) -> Result<()> {
-        match &self.change {
-            Change::Upsert(records) | Change::Replace { with: records, .. } => {
-                for record in records {
-                    spec.check_metadata(&record.metadata)?;
-                    check_sizes(&record.metadata, spec)?;
-                }
-            }
-            Change::Update(_, patch) => {
-                let set = patch.apply(&Metadata::new());
-                spec.check_metadata(&set)?;
-                check_sizes(&set, spec)?;
-            }
-            Change::Delete(_) | Change::DeleteAll => {}
+impl Change {
+    /// The records that it writes.
+    fn records(&self) -> &[Record] {
+        match self {
+            Self::Upsert(records) | Self::Replace { with: records, .. } => records,
+            Self::Delete(_) | Self::DeleteAll | Self::Update(..) => &[],
         }
-        Ok(())
+    }
+
+    /// The metadata that it writes.
+    fn metadata(&self) -> impl Iterator<Item = Arc<Metadata>> {
+        let set = match self {
+            Self::Update(_, patch) => Some(Arc::new(patch.apply(&Metadata::new()))),
+            _ => None,
+        };
+        let of_records = self.records().iter();
+        of_records.map(|record| record.metadata.clone()).chain(set)
     }
 }
 
@@ -133,25 +136,17 @@ impl CollectionContext {
     /// Refuses what the tables cannot hold, before anything is sent.
     pub(crate) fn check_change(&self, change: &Change) -> Result<()> {
         let spec = &self.row.spec;
-        match change {
-            Change::Upsert(records) | Change::Replace { with: records, .. } => {
-                let halves = self.row.settings.index == VectorIndex::HnswHalf;
-                for record in records {
-                    check_sizes(&record.metadata, spec)?;
-                    if halves && !fits_halves(spec, &record.vector) {
-                        return Err(invalid(
-                            "a vector whose largest number is beyond 65504 or below 0.000062, which an \
-                             index of 16-bit floats cannot hold; scale the vectors, or make the \
-                             collection with index none",
-                        )
-                        .into());
-                    }
-                }
-                Ok(())
-            }
-            Change::Update(_, patch) => check_sizes(&patch.apply(&Metadata::new()), spec),
-            Change::Delete(_) | Change::DeleteAll => Ok(()),
+        let halves = self.row.settings.index == VectorIndex::HnswHalf;
+        let fits = |record: &Record| !halves || fits_halves(spec, &record.vector);
+        if !change.records().iter().all(fits) {
+            return Err(invalid(
+                "a vector whose largest number is beyond 65504 or below 0.000062, which an \
+                 index of 16-bit floats cannot hold; scale the vectors, or make the \
+                 collection with index none",
+            )
+            .into());
         }
+        change.metadata().try_for_each(|m| check_sizes(&m, spec))
     }
 
     /// Refuses a handle whose collection was dropped, or dropped and made anew. Answers the spec where
@@ -160,20 +155,19 @@ impl CollectionContext {
         &self,
         transaction: &mut Transaction<'_>,
     ) -> Result<Option<CollectionSpec>> {
-        let mut params = Params::default();
-        let name = params.add(Param::Text(self.row.spec.name.as_str().to_owned()));
-        let registry = self.names.registry();
-        let table = params.add(Param::Text(self.table.clone()));
+        let name = self.row.spec.name.as_str();
         let sql = format!(
-            "SELECT generation, row_security_active({table}), spec FROM {registry} WHERE name = {name}"
+            "SELECT generation, row_security_active(?), spec FROM {} WHERE name = ?",
+            self.names.registry()
         );
-        let rows = transaction.rows(&Statement { sql, params }).await?;
+        let asked = Statement::new(&sql, [Param::text(self.table.as_str()), Param::text(name)]);
+        let rows = transaction.rows(&asked).await?;
         let row = rows.first().ok_or(ErrorKind::StaleHandle)?;
         if row.try_get::<i64, _>(0)? != self.row.generation {
             return Err(ErrorKind::StaleHandle.into());
         }
         row_level_security::check_writer(row.try_get(1)?)?;
-        let spec = decode_spec(self.row.spec.name.as_str(), row.try_get(2)?)?;
+        let spec = decode_spec(name, row.try_get(2)?)?;
         Ok((spec != self.row.spec).then_some(spec))
     }
 
@@ -223,10 +217,10 @@ impl CollectionContext {
     ) -> Result<bool> {
         let mut params = Params::default();
         let predicate = condition(within, &self.row.spec, &mut params)?;
-        let part = params.add(Param::Text(partition_column(
+        let part = params.add(Param::text(partition_column(
             expected.key.partition.as_ref(),
         )));
-        let id = params.add(Param::Text(expected.key.id.as_str().to_owned()));
+        let id = params.add(Param::text(expected.key.id.as_str()));
         let sql = format!(
             "SELECT r.meta FROM {} r WHERE r.part = {part} AND r.id = {id} AND {predicate}",
             self.table
@@ -247,10 +241,10 @@ impl CollectionContext {
     ) -> Result<u64> {
         let mut params = Params::default();
         let set = metadata_json::json(&patch.apply(&Metadata::new()));
-        let set = params.add(Param::Json(set));
+        let set = params.add(Param::one("jsonb", set));
         let removed = patch.iter().filter(|(_, value)| value.is_none());
         let removed = removed.map(|(key, _)| key.as_str().to_owned()).collect();
-        let removed = params.add(Param::Texts(removed));
+        let removed = params.add(Param::texts(removed));
         let table = &self.table;
         let patching = Verb {
             head: format!("UPDATE {table} r SET meta = (r.meta || {set}) - {removed}"),

@@ -396,6 +396,7 @@ mod tests {
     fn change(connection: &Connection, change: impl FnOnce(&mut Writing<'_>) -> Result<()>) {
         let stop = CancelToken::default();
         let mut writing = Writing::of(view(connection), &stop);
+        writing.max_gone = 40;
         change(&mut writing).unwrap();
         writing.finish().unwrap();
     }

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use rusqlite::ffi;
-use shelfward_adapter::cancel::Cancelled;
 use shelfward_adapter::error::{Classify, Failure};
-use shelfward_core::{ErrorKind, MetadataError};
+use shelfward_core::ErrorKind;
 
 /// Why a job failed.
 #[derive(Debug)]
@@ -28,23 +27,7 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-impl From<ErrorKind> for Error {
-    fn from(kind: ErrorKind) -> Self {
-        Self::Kind(kind)
-    }
-}
-
-impl From<MetadataError> for Error {
-    fn from(error: MetadataError) -> Self {
-        Self::Kind(error.into())
-    }
-}
-
-impl From<Cancelled> for Error {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
-    }
-}
+shelfward_adapter::error_conversions!(Error);
 
 /// A failure to read what is stored.
 pub(crate) fn corrupt(what: &'static str) -> Error {

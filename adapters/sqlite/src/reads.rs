@@ -6,8 +6,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 use shelfward_core::filter::Matcher;
 use shelfward_core::{
-    CollectionSpec, Cursor, Filter, Include, Key, Metadata, MetadataKey, Page, Record, Scalar,
-    StoredRecord, Text,
+    CollectionSpec, Cursor, Filter, Include, Key, Metadata, Page, Record, Scalar, StoredRecord,
+    Text,
 };
 
 use crate::error::{Result, corrupt};
@@ -26,17 +26,41 @@ pub(crate) struct View<'a> {
 impl View<'_> {
     pub(crate) fn count(&self, filter: &Filter) -> Result<u64> {
         let count = if filter.is_everything() {
-            let sql = format!("SELECT count(*) FROM rows_{}", self.entry.number);
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let count: i64 = statement.query_row([], |row| row.get(0))?;
-            if count != self.entry.row_count {
+            let all = self.count_rows("true", None)?;
+            if all != self.entry.row_count {
                 return Err(corrupt("rows of a collection are missing"));
             }
-            u64::try_from(count).ok()
+            u64::try_from(all).ok()
+        } else if let ([_], Some(Some(partition))) = (&*filter.tests(), self.partition(filter)) {
+            // Nothing but the partition is asked for, which the index tells.
+            let partition = partition_value(Some(&partition));
+            u64::try_from(self.count_rows("part = ?", Some(partition))?).ok()
         } else {
             u64::try_from(self.matching(filter, None, usize::MAX)?.len()).ok()
         };
         count.ok_or_else(|| corrupt("a count is negative"))
+    }
+
+    fn count_rows(&self, place: &str, params: Option<Value>) -> Result<i64> {
+        let number = self.entry.number;
+        let sql = format!("SELECT count(*) FROM rows_{number} WHERE {place}");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        Ok(statement.query_row(params_from_iter(params), |row| row.get(0))?)
+    }
+
+    /// The one partition, or that there are none, whose rows alone a filter can match.
+    #[expect(
+        clippy::option_option,
+        reason = "one for no such, one for no partition"
+    )]
+    fn partition(&self, filter: &Filter) -> Option<Option<Text>> {
+        let Some(key) = self.spec.partition_key() else {
+            return Some(None);
+        };
+        match filter.pinned(key.as_str()).as_deref() {
+            Some([Scalar::Text(partition)]) => Some(Some(partition.clone())),
+            _ => None,
+        }
     }
 
     pub(crate) fn fetch(
@@ -142,6 +166,9 @@ impl View<'_> {
         after: Option<&Key>,
         most: usize,
     ) -> Result<Vec<i64>> {
+        if filter.never_matches() {
+            return Ok(Vec::new());
+        }
         let (sql, params) = self.walk(filter, after);
         let matcher = Matcher::new(filter);
         let mut statement = self.connection.prepare_cached(&sql)?;
@@ -159,30 +186,29 @@ impl View<'_> {
 
     fn walk(&self, filter: &Filter, after: Option<&Key>) -> (String, Vec<Value>) {
         let number = self.entry.number;
-        let pinned = |key: Option<&MetadataKey>| filter.pinned(key?.as_str());
         let (mut within, mut params) = (String::from("true"), Vec::new());
         let mut add = |condition: &str, values: &mut dyn Iterator<Item = Value>| {
             within.push_str(" AND ");
             within.push_str(condition);
             params.extend(values);
         };
-        let partition = match pinned(self.spec.partition_key()).as_deref() {
-            Some([Scalar::Text(partition)]) => Some(Some(partition.clone())),
-            _ if self.spec.partition_key().is_none() => Some(None),
-            _ => None,
-        };
+        let partition = self.partition(filter);
         let mut index = format!("INDEXED BY rows_{number}_key");
         if let Some(partition) = &partition {
             let partition = partition_value(partition.as_ref());
             add("part = ?", &mut std::iter::once(partition));
-            let units = pinned(self.spec.unit_key()).unwrap_or_default();
+            let units = self
+                .spec
+                .unit_key()
+                .and_then(|key| filter.pinned(key.as_str()));
+            let units = units.unwrap_or_default();
             if (1..=FEW_UNITS).contains(&units.len()) {
                 let values = units.iter().map(|unit| unit.as_text());
                 let mut values =
                     values.map(|unit| Value::Text(unit.unwrap_or_default().to_owned()));
                 let more = ", ?".repeat(units.len() - 1);
                 add(&format!("unit IN (?{more})"), &mut values);
-                index.clear();
+                index = format!("INDEXED BY rows_{number}_unit");
             }
         }
         if let Some(key) = after {

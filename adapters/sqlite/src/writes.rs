@@ -14,7 +14,7 @@ use crate::record_mapping::{encode_row, partition_value};
 
 /// So many keys of what is gone are kept for readers that hold rows in memory; one that is further
 /// behind reads all rows again.
-const MAX_GONE: i64 = if cfg!(test) { 40 } else { 100_000 };
+const MAX_GONE: i64 = 100_000;
 
 /// So many stamps of changes are kept; rows in memory that are further behind are read anew.
 const MAX_STAMPS: i64 = 10_000;
@@ -28,6 +28,7 @@ pub(crate) struct Writing<'a> {
     change: i64,
     /// How many rows were written or went.
     pub(crate) rows_changed: usize,
+    pub(crate) max_gone: i64,
 }
 
 impl<'a> Writing<'a> {
@@ -37,6 +38,7 @@ impl<'a> Writing<'a> {
             view,
             stop,
             rows_changed: 0,
+            max_gone: MAX_GONE,
         }
     }
 
@@ -199,7 +201,7 @@ impl<'a> Writing<'a> {
     }
 
     fn record(mut self) -> Result<View<'a>> {
-        if self.view.entry.gone > MAX_GONE {
+        if self.view.entry.gone > self.max_gone {
             self.prune()?;
         }
         // The stamp of this change is drawn and kept, so that rows in memory that are as of this change
@@ -218,7 +220,7 @@ impl<'a> Writing<'a> {
     fn prune(&mut self) -> Result<()> {
         let up_to = self
             .prepare("SELECT change FROM gone_{} ORDER BY change LIMIT 1 OFFSET ?")?
-            .query_row([MAX_GONE / 2], |row| row.get(0))?;
+            .query_row([self.max_gone / 2], |row| row.get(0))?;
         let pruned = self
             .prepare("DELETE FROM gone_{} WHERE change <= ?")?
             .execute([up_to])?;

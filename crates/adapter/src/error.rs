@@ -61,6 +61,31 @@ pub trait Classify: Sized {
     }
 }
 
+/// Makes the error type of an adapter, with `Kind(ErrorKind)` and `Cancelled` among its variants, of what fails
+/// beside the engine.
+#[macro_export]
+macro_rules! error_conversions {
+    ($error:ident) => {
+        impl From<shelfward_core::ErrorKind> for $error {
+            fn from(kind: shelfward_core::ErrorKind) -> Self {
+                Self::Kind(kind)
+            }
+        }
+
+        impl From<shelfward_core::MetadataError> for $error {
+            fn from(error: shelfward_core::MetadataError) -> Self {
+                Self::Kind(error.into())
+            }
+        }
+
+        impl From<$crate::cancel::Cancelled> for $error {
+            fn from(_: $crate::cancel::Cancelled) -> Self {
+                Self::Cancelled
+            }
+        }
+    };
+}
+
 /// A failure as callers may see it.
 #[derive(Debug)]
 pub struct Failure {

@@ -16,7 +16,7 @@ use shelfward_bench::report::Report;
 const TOP_K: usize = 10;
 
 /// What is measured, in the order of the table.
-const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 10] = [
+const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 11] = [
     ("any", rows::search::any),
     ("all", rows::search::all),
     ("prefix", rows::search::prefix),
@@ -26,6 +26,7 @@ const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 10] = [
     ("saved", rows::saved::saved),
     ("sqlite", rows::sqlite::sqlite),
     ("fuzzy", rows::fuzzy::fuzzy),
+    ("snippets", rows::snippets::snippets),
     ("growth", rows::growth::growth),
 ];
 

@@ -46,7 +46,9 @@ async fn writes_given_up_at_any_moment_land_by_then_or_never() {
         let records = source("t", "s", 30 + round % 5, round);
         let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
         let patch = patch(i64::try_from(round).unwrap());
-        let moment = Instant::now() + Duration::from_micros(random.usize(..longest) as u64);
+        // As often right at the beginning as near the end.
+        let wait = random.usize(..longest) >> random.usize(..12);
+        let moment = Instant::now() + Duration::from_micros(wait as u64);
         {
             let writing: std::pin::Pin<Box<dyn Future<Output = ()> + Send>> = match round % 4 {
                 0 => Box::pin(async { drop(held_open.upsert(&records).await) }),

@@ -62,9 +62,6 @@ impl Shelf {
         let request = SearchRequest::new("old");
         let answer = self.index.search(&scope("a", &["g"]), &request).await;
         ids(&answer.unwrap())
-            .into_iter()
-            .map(str::to_owned)
-            .collect()
     }
 }
 

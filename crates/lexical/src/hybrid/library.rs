@@ -98,8 +98,9 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
         let mut read: HashMap<String, FoundPassage> = HashMap::new();
         let mut dense = Vec::with_capacity(answer.passages.len());
         for passage in answer.passages {
-            dense.push((passage.id.clone(), passage.score));
-            read.insert(passage.id.clone(), passage);
+            let id = passage.id.to_string();
+            dense.push((id.clone(), passage.score));
+            read.insert(id, passage);
         }
         let words = match answer.ran {
             // The request can find nothing.
@@ -223,7 +224,7 @@ async fn fetch(
     for ids in ids.chunks(library.limits().fetch_ids()) {
         let passages = library.fetch(scope, request.reading(), ids).await?;
         for passage in passages.into_iter().flatten() {
-            read.insert(passage.id.clone(), passage);
+            read.insert(passage.id.to_string(), passage);
         }
     }
     Ok(())

@@ -40,12 +40,12 @@ pub fn own_fields() -> Vec<Field> {
 pub(super) fn own_key_is_set_by(key: &str) -> Option<&'static str> {
     Some(match key {
         TENANT_ID => "the handle of the tenant sets it",
-        ACL_GROUPS => "give the groups to `IndexSource::new`",
-        SOURCE_ID => "give the id to `IndexSource::new`",
-        KIND => "give the kind to `IndexSource::new`",
-        FOLDER_ID => "set it by `IndexSource::folder`",
-        TAGS => "set them by `IndexSource::tags`",
-        TITLE => "set it by `IndexSource::title`",
+        ACL_GROUPS => "give the groups to IndexSource::new",
+        SOURCE_ID => "give the id to IndexSource::new",
+        KIND => "give the kind to IndexSource::new",
+        FOLDER_ID => "set it by IndexSource::folder",
+        TAGS => "set them by IndexSource::tags",
+        TITLE => "set it by IndexSource::title",
         STATUS | INDEX => "choose another name",
         _ => return None,
     })

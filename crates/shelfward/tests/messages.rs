@@ -20,7 +20,11 @@ fn on_the_page(lines: &[String]) {
     let page = std::fs::read_to_string(page).unwrap();
     let lines = lines.iter().map(String::as_str);
     let lacking: Vec<_> = lines.filter(|line| !page.contains(line)).collect();
-    assert!(lacking.is_empty(), "docs/errors.md lacks\n{}", lacking.join("\n"));
+    assert!(
+        lacking.is_empty(),
+        "docs/errors.md lacks\n{}",
+        lacking.join("\n")
+    );
 }
 
 /// Every kind, as `docs/errors.md` has it.
@@ -34,10 +38,16 @@ fn kinds() -> Vec<(&'static str, ErrorKind)> {
         ("IsLibrary", ErrorKind::IsLibrary),
         ("Spec", shelfward::SpecError::ZeroWidth.into()),
         ("Name", name.into()),
-        ("Filter", Filter::from_json(r#"{"a":{"$is":1}}"#).unwrap_err().into()),
+        (
+            "Filter",
+            Filter::from_json(r#"{"a":{"$is":1}}"#).unwrap_err().into(),
+        ),
         ("Metadata", metadata.into()),
         ("Vector", shelfward::VectorProblem::Zero.into()),
-        ("Invalid", ErrorKind::Invalid("a page holds at least one record".into())),
+        (
+            "Invalid",
+            ErrorKind::Invalid("a page holds at least one record".into()),
+        ),
         (
             "Limit",
             ErrorKind::Limit {
@@ -51,8 +61,14 @@ fn kinds() -> Vec<(&'static str, ErrorKind)> {
             "PartialWrite",
             ErrorKind::PartialWrite(vec![FailedRecord::new(key("a"), "too large")]),
         ),
-        ("PartialDelete", ErrorKind::PartialDelete { sent: 100, of: 250 }),
-        ("Conflict", ErrorKind::Conflict("the source was removed while it was indexed")),
+        (
+            "PartialDelete",
+            ErrorKind::PartialDelete { sent: 100, of: 250 },
+        ),
+        (
+            "Conflict",
+            ErrorKind::Conflict("the source was removed while it was indexed"),
+        ),
         ("Unverified", ErrorKind::Unverified),
         ("Unavailable", ErrorKind::Unavailable),
         ("InUse", ErrorKind::InUse),
@@ -60,7 +76,10 @@ fn kinds() -> Vec<(&'static str, ErrorKind)> {
         ("Full", ErrorKind::Full),
         ("Denied", ErrorKind::Denied("the role lacks a right")),
         ("Corrupt", ErrorKind::Corrupt("the file is damaged")),
-        ("Contract", ErrorKind::Contract("2 legs were asked, 1 answered".into())),
+        (
+            "Contract",
+            ErrorKind::Contract("2 legs were asked, 1 answered".into()),
+        ),
         ("Engine", ErrorKind::Engine),
     ]
 }
@@ -146,7 +165,12 @@ async fn told() -> Vec<Box<dyn Error>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("library.db");
     let url = format!("sqlite:{}", path.display());
-    told.push(connect(&format!("{url}?readonly=true")).await.unwrap_err().into());
+    told.push(
+        connect(&format!("{url}?readonly=true"))
+            .await
+            .unwrap_err()
+            .into(),
+    );
     let below = format!("sqlite:{}/nosuch/library.db", folder.path().display());
     told.push(connect(&below).await.unwrap_err().into());
 
@@ -157,9 +181,17 @@ async fn told() -> Vec<Box<dyn Error>> {
     }
     for (key, value) in [("tenantId", "org2"), ("title", "Rota")] {
         let metadata = Metadata::new().with(key, value).unwrap();
-        told.push(refused(&index, source(&["a"]).metadata(metadata.clone())).await.into());
+        told.push(
+            refused(&index, source(&["a"]).metadata(metadata.clone()))
+                .await
+                .into(),
+        );
         let passage = Passage::new("a").metadata(metadata);
-        told.push(refused(&index, source(&[]).passages([passage])).await.into());
+        told.push(
+            refused(&index, source(&[]).passages([passage]))
+                .await
+                .into(),
+        );
     }
     for model in [Model("my-model", 4, 4), Model("other-model", 3, 3)] {
         told.push(library(&store, model).await.unwrap_err().into());
@@ -207,12 +239,26 @@ async fn a_store_that_was_opened_read_only_says_so_of_every_write() {
     );
     let wider = LibrarySpec::new(name.clone()).with_fields([year]);
     let errors: Vec<Box<dyn Error>> = vec![
-        of_reader.index_source(source(&["b"])).await.unwrap_err().into(),
-        of_reader.set_source_scope(&id, &change).await.unwrap_err().into(),
+        of_reader
+            .index_source(source(&["b"]))
+            .await
+            .unwrap_err()
+            .into(),
+        of_reader
+            .set_source_scope(&id, &change)
+            .await
+            .unwrap_err()
+            .into(),
         of_reader.remove_source(&id).await.unwrap_err().into(),
         of_reader.remove_tenant().await.unwrap_err().into(),
-        LibraryIndex::ensure(&reader, other, Arc::new(MODEL)).await.unwrap_err().into(),
-        LibraryIndex::ensure(&reader, wider, Arc::new(MODEL)).await.unwrap_err().into(),
+        LibraryIndex::ensure(&reader, other, Arc::new(MODEL))
+            .await
+            .unwrap_err()
+            .into(),
+        LibraryIndex::ensure(&reader, wider, Arc::new(MODEL))
+            .await
+            .unwrap_err()
+            .into(),
         reader.drop_collection(&name).await.unwrap_err().into(),
     ];
     for error in errors {

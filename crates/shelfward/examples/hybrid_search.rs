@@ -164,8 +164,8 @@ pub(crate) async fn over_a_library(groups: &[&str]) -> Result<Vec<HybridPassage>
     let index: SharedIndex<_> = Arc::new(RwLock::new(index));
     let searcher = LibraryHybridSearcher::new(library, index);
     let reader = Scope::of("acme", groups)?;
-    let request = SearchRequest::new("holiday contract");
-    Ok(searcher.search(&reader, &request, 3).await?.passages)
+    let request = SearchRequest::new("holiday contract").top_k(3);
+    Ok(searcher.search(&reader, &request).await?.passages)
 }
 
 fn line(id: impl Display, score: f64, dense: Option<LegRank>, sparse: Option<LegRank>) -> String {

@@ -61,6 +61,26 @@ impl SearchRequest {
         &self.text
     }
 
+    /// What runs.
+    pub fn asked_mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// How many passages at most.
+    pub fn asked_top_k(&self) -> usize {
+        self.top_k
+    }
+
+    /// Whether a passage must hold one of the words or all of them.
+    pub fn asked_matching(&self) -> Match {
+        self.matching
+    }
+
+    /// Whether a query word stands for every word that begins with it.
+    pub fn asks_prefix(&self) -> bool {
+        self.prefix
+    }
+
     /// What of the scope is searched, which a [`fetch`](super::LibraryIndex::fetch) takes as well.
     pub fn reading(&self) -> &Reading {
         &self.reading

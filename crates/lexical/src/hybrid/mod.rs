@@ -18,7 +18,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde_json::Value;
 use shelfward_core::{EmbedError, StoreError};
 
-use crate::index::{LexicalIndex, SearchOptions};
+use crate::index::{AddError, LexicalIndex, SearchOptions};
 use crate::inverted::TooManyExpansions;
 use crate::tokenizer::Tokenizer;
 
@@ -78,6 +78,9 @@ pub enum HybridError {
     /// The library failed or refused.
     #[error(transparent)]
     Library(#[from] shelfward_core::library::LibraryError),
+    /// A passage found no room in the index.
+    #[error(transparent)]
+    Index(#[from] AddError),
     /// A query word stands for too many words. How many there are would tell of documents that the
     /// asker may not see, so it is not said.
     #[error(

@@ -70,7 +70,7 @@ impl Judge<'_> {
             None => (Kind::MixedVersions, found.first()),
             Some(odd) => {
                 let told = |state: &State| {
-                    let index = u32::try_from(odd.index).unwrap_or(u32::MAX);
+                    let index = odd.index;
                     *odd.text == *text(slot, state.content, index)
                 };
                 let hidden = states.iter().any(told)

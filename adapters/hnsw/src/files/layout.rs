@@ -245,7 +245,7 @@ pub(crate) fn create_dir_synced(path: &Path) -> FileResult<()> {
     }
     match made {
         Err(_) if path.is_dir() => return Ok(()),
-        made => made.map_err(to(lacking!("the folder may not be made")))?,
+        made => made.map_err(to("the store's folder may not be created; give this user the right to write in the folder above it"))?,
     }
     if let Err(error) = sync_dir(above) {
         // Or the next attempt would find it, and go on as if its name were on the disk.

@@ -106,7 +106,7 @@ async fn a_refused_source_stops_no_other() {
     assert!(next().is_ok());
     let blank = next().unwrap_err();
     assert!(
-        matches!(&blank, LibraryError::Passage { id, problem: PassageProblem::Blank } if id.to_string() == "blank#1"),
+        matches!(&blank, LibraryError::Passage { id, problem: PassageProblem::Blank } if *id == "blank#1"),
         "{blank}"
     );
     assert!(next().is_ok());

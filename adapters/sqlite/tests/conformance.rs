@@ -18,6 +18,10 @@ impl StoreUnderTest for Sqlite {
         "sqlite"
     }
 
+    fn versions(&self) -> Vec<(String, String)> {
+        vec![("shelfward-sqlite".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]
+    }
+
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         self.open_at(&self.file("suite")).await
     }

@@ -14,7 +14,7 @@ pub(super) fn store(outcome: &Outcome, by_group: bool) {
             }
             of_report(report);
         }
-        Outcome::NotRun(not) => println!("{}: not run: {}", not.store, not.not_run),
+        Outcome::NotRun(not) => println!("{not}"),
     }
 }
 
@@ -62,6 +62,10 @@ fn of_report(report: &Report) {
     }
     let bad = report.unexpected().count();
     let left: usize = not_run.values().sum();
+    if report.interrupted {
+        let (store, done, of) = (&report.store, report.cases.len(), report.selected);
+        println!("{store}: interrupted after {done} of {of} cases");
+    }
     println!(
         "{}: {good} as expected ({gaps} known gaps), {bad} not, {left} not run, seed {}",
         report.store, report.seed
@@ -74,6 +78,9 @@ fn of_report(report: &Report) {
             "  {} {}, expected {}: {}",
             case.id, case.verdict, case.expected, case.message
         );
+        println!("    rule: {}", case.rule);
+        let causes = case.causes.iter();
+        causes.for_each(|cause| println!("    caused by: {cause}"));
     }
     for name in report.left_behind.iter().take(NAMED) {
         println!("  left behind: {name}");

@@ -230,9 +230,24 @@ pub(crate) fn redacted(text: &str, secrets: &[String]) -> String {
     // One that is part of another would leave the rest of it.
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     let given = secrets.iter().filter(|secret| !secret.is_empty());
-    given.fold(words.collect(), |text: String, secret| {
-        text.replace(secret.as_str(), "…")
-    })
+    given.fold(words.collect(), |text, secret| without(text, secret))
+}
+
+/// A text without a secret. A short one is looked for as a word alone: it is part of other words by chance.
+fn without(text: String, secret: &str) -> String {
+    if secret.len() >= 8 {
+        return text.replace(secret, "…");
+    }
+    let (mut out, mut rest) = (String::new(), text.as_str());
+    while let Some((before, behind)) = rest.split_once(secret) {
+        let is_word = !before.ends_with(char::is_alphanumeric)
+            && !behind.starts_with(char::is_alphanumeric)
+            && !(before.is_empty() && out.ends_with(char::is_alphanumeric));
+        out += before;
+        out += if is_word { "…" } else { secret };
+        rest = behind;
+    }
+    out + rest
 }
 
 /// How long a store is waited for when it is asked whether it is there.
@@ -352,4 +367,17 @@ pub(crate) fn refused<T>(answer: Result<T>, what: &str) -> Checked {
         }
         Ok(_) => Finding::errors(format!("{what}: taken, though it must be refused")),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_and_no_url_is_in_a_text_for_a_report() {
+        let secrets = ["b", "hunter2hunter2", ""].map(str::to_owned);
+        let text = "unavailable: b refused (hunter2hunter2) at postgres://u:b@host/db, twice";
+        let shown = redacted(text, &secrets);
+        assert_eq!(shown, "unavailable: … refused (…) at postgres://… twice");
+    }
 }

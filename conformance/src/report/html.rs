@@ -113,9 +113,16 @@ impl<'a> Page<'a> {
             }
         }
         for report in &self.reports {
+            let mut groups: BTreeMap<&str, Vec<&CaseReport>> = BTreeMap::new();
             for case in report.unexpected() {
-                any = true;
-                html += &self.failure(report, case);
+                groups.entry(&case.group).or_default().push(case);
+            }
+            any |= !groups.is_empty();
+            let mut groups: Vec<_> = groups.into_iter().collect();
+            // The worst first.
+            groups.sort_by_key(|(name, cases)| (cases.iter().map(|c| severity(c.verdict)).min(), *name));
+            for (name, cases) in groups {
+                html += &self.failures_of(report, name, &cases);
             }
         }
         if !any && self.reports.is_empty() {
@@ -126,43 +133,37 @@ impl<'a> Page<'a> {
         html
     }
 
-    fn failure(&self, report: &Report, case: &CaseReport) -> String {
-        let (store, id) = (escaped(&report.store), escaped(&case.id));
+    /// What is wrong with a store in one group, what that means, and what can be done.
+    fn failures_of(&self, report: &Report, name: &str, cases: &[&CaseReport]) -> String {
+        let (store, anchor) = (escaped(&report.store), escaped(name));
+        let verdicts: BTreeSet<Verdict> = cases.iter().map(|case| case.verdict).collect();
+        let words = verdicts.iter().map(|verdict| key(*verdict));
+        let words: Vec<&str> = ["bad"].into_iter().chain(words).collect();
         let mut html = format!(
-            "<article class=\"failure\" id=\"{store}:{id}\" data-group=\"{}\" data-verdicts=\"bad {}\">\n\
-             <h3>{store}: <a href=\"#{id}\"><code>{id}</code></a></h3>\n<p>{}</p>\n\
-             <p>Expected {}, found {}</p>\n",
-            escaped(&case.group),
-            key(case.verdict),
-            prose(&case.rule),
-            mark("none", case.expected),
-            mark("bad", case.verdict),
+            "<article class=\"failure\" id=\"{store}-{anchor}\" data-group=\"{anchor}\" data-verdicts=\"{}\">\n\
+             <h3>{store}: <a href=\"#group-{anchor}\">{}</a> {}</h3>\n",
+            words.join(" "),
+            self.title(name),
+            mark("bad", format!("{} not as expected", cases.len())),
         );
-        if !case.message.is_empty() {
-            let _ = writeln!(html, "<p><code>{}</code></p>", escaped(&case.message));
-        }
-        if let Some(gap) = &case.known_gap {
+        if let Some(told) = self.told_of(name) {
             let _ = writeln!(
                 html,
-                "<p>It is listed as a known gap, which closed or changed: {}</p>",
-                escaped(gap)
-            );
-        }
-        if !case.causes.is_empty() {
-            let causes = case.causes.iter();
-            let causes = causes.map(|cause| format!("<li><code>{}</code></li>", escaped(cause)));
-            let _ = writeln!(html, "<p>Caused by</p><ul>{}</ul>", causes.collect::<String>());
-        }
-        if let Some(told) = self.told_of(&case.group) {
-            let _ = writeln!(
-                html,
-                "<p><b>For readers:</b> {}</p>\n<p><b>What you can do:</b> {} {}</p>",
+                "<p><b>For readers:</b> {}</p>\n<p><b>What you can do:</b> {}</p>",
                 prose(&told.means),
                 prose(&told.remedy),
-                prose(case.verdict.action()),
             );
         }
-        html + "</article>\n"
+        for verdict in verdicts {
+            let (mark, action) = (mark("bad", verdict), prose(verdict.action()));
+            let _ = writeln!(html, "<p>{mark} {} {action}</p>", prose(verdict.meaning()));
+        }
+        let open = if cases.len() <= SHOWN { " open" } else { "" };
+        let _ = writeln!(html, "<details{open}><summary>{}</summary>", plural(cases.len()));
+        let mut cases = cases.to_vec();
+        cases.sort_by_key(|case| (severity(case.verdict), &case.id));
+        cases.iter().for_each(|case| html += &failure(&store, case));
+        html + "</details></article>\n"
     }
 
     fn form(&self) -> String {
@@ -204,9 +205,10 @@ impl<'a> Page<'a> {
                 html,
                 "<tr data-group=\"{anchor}\"><th><a href=\"#group-{anchor}\">{anchor}</a> <small>{title}</small></th>"
             );
-            for at in 0..self.reports.len() {
+            for (at, report) in self.reports.iter().enumerate() {
+                let store = &report.store;
                 let found = cases.values().filter_map(|row| *row.get(at)?);
-                html += &cell(&anchor, &found.collect::<Vec<_>>());
+                html += &cell(store, &anchor, &found.collect::<Vec<_>>());
             }
             html += "</tr>\n";
         }
@@ -226,9 +228,9 @@ impl<'a> Page<'a> {
             let _ = writeln!(
                 html,
                 "<details class=\"group\" id=\"group-{anchor}\" data-group=\"{anchor}\"><summary><h3>{}</h3> \
-                 <small>{anchor}, {} cases</small>{state}</summary>",
+                 <small>{anchor}, {}</small>{state}</summary>",
                 self.title(name),
-                cases.len()
+                plural(cases.len())
             );
             if let Some(told) = self.told_of(name) {
                 let _ = writeln!(
@@ -307,8 +309,49 @@ impl<'a> Page<'a> {
     }
 }
 
+/// So many failures of a group are shown at once.
+const SHOWN: usize = 5;
+
+fn plural(cases: usize) -> String {
+    format!("{cases} {}", if cases == 1 { "case" } else { "cases" })
+}
+
+/// How bad a verdict is, where it was not expected; 0 is the worst.
+fn severity(verdict: Verdict) -> usize {
+    let mut legend = legend().into_iter();
+    legend.position(|legend| legend.verdict == verdict).unwrap_or(usize::MAX)
+}
+
+/// One case that did not find what was expected.
+fn failure(store: &str, case: &CaseReport) -> String {
+    let id = escaped(&case.id);
+    let mut html = format!(
+        "<section class=\"found\" id=\"{store}:{id}\" data-group=\"{}\" data-verdicts=\"bad {}\"><h4><a \
+         href=\"#{id}\"><code>{id}</code></a></h4><p>{}</p>\n<p>Expected {}, found {}</p>\n",
+        escaped(&case.group),
+        key(case.verdict),
+        prose(&case.rule),
+        mark("none", case.expected),
+        mark("bad", case.verdict),
+    );
+    if !case.message.is_empty() {
+        let _ = writeln!(html, "<p><code>{}</code></p>", escaped(&case.message));
+    }
+    for cause in &case.causes {
+        let _ = writeln!(html, "<p>caused by <code>{}</code></p>", escaped(cause));
+    }
+    if let Some(gap) = &case.known_gap {
+        let _ = writeln!(
+            html,
+            "<p>It is listed as a known gap, which closed or changed: {}</p>",
+            escaped(gap)
+        );
+    }
+    html + "</section>\n"
+}
+
 /// How many cases of a group a store did as expected, of those that ran.
-fn cell(anchor: &str, found: &[&CaseReport]) -> String {
+fn cell(store: &str, group: &str, found: &[&CaseReport]) -> String {
     let asked = || found.iter().filter(|case| case.ran() || !case.as_expected());
     let (all, good) = (asked().count(), asked().filter(|c| c.as_expected()).count());
     let left = found.len() - all;
@@ -322,7 +365,11 @@ fn cell(anchor: &str, found: &[&CaseReport]) -> String {
         0 => String::new(),
         left => format!(" <small>{left} not run</small>"),
     };
-    format!("<td class=\"{class} number\"><a href=\"#group-{anchor}\">{good}/{all}</a>{left}</td>")
+    let anchor = match class {
+        "bad" => format!("{}-{group}", escaped(store)),
+        _ => format!("group-{group}"),
+    };
+    format!("<td class=\"{class} number\"><a href=\"#{anchor}\">{good}/{all}</a>{left}</td>")
 }
 
 fn store(report: &Report) -> String {

@@ -13,7 +13,8 @@ use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::{Result, async_trait};
 use shelfward_memory::MemoryStore;
 
-struct UnderTest;
+#[derive(Default)]
+struct UnderTest(MemoryStore);
 
 #[async_trait]
 impl StoreUnderTest for UnderTest {
@@ -22,7 +23,7 @@ impl StoreUnderTest for UnderTest {
     }
 
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
-        Ok(Arc::new(MemoryStore::new()))
+        Ok(Arc::new(self.0.clone()))
     }
 
     fn versions(&self) -> Vec<(String, String)> {
@@ -33,7 +34,7 @@ impl StoreUnderTest for UnderTest {
 async fn ran() -> Value {
     let selection = Selection::default().groups(["eq", "in", "durability"]);
     let suite = Suite::new(
-        Arc::new(UnderTest),
+        Arc::new(UnderTest::default()),
         KnownGaps::default(),
         &selection,
         DEFAULT_SEED,

@@ -14,7 +14,7 @@ use super::Options;
 use super::adapters::Adapter;
 use super::interrupt::{Interrupt, Running};
 use crate::Ended;
-use crate::run::{cargo_with, root, watched};
+use crate::run::{cargo_with, note, root, watched};
 
 /// Runs the suite's tests of itself.
 pub(super) fn self_test(full: bool) -> Result<Ended, String> {
@@ -162,7 +162,7 @@ fn built(store: &str, interrupt: &Interrupt) -> Result<PathBuf, String> {
         Some(program) if status.success() => Ok(program),
         _ => {
             let rendered = messages.into_iter().filter_map(|m| m.message?.rendered);
-            rendered.for_each(|text| eprint!("{text}"));
+            rendered.for_each(|text| note(&text));
             Err("its conformance test does not build".to_owned())
         }
     }
@@ -197,7 +197,7 @@ struct Bar(ProgressBar);
 impl Bar {
     fn new(store: &str) -> Self {
         if !watched() {
-            eprintln!("{store}: building and running the suite");
+            note(&format!("{store}: building and running the suite"));
             let bar = ProgressBar::hidden();
             bar.set_prefix(store.to_owned());
             return Self(bar);
@@ -229,7 +229,7 @@ impl Bar {
                 0 => "as expected".to_owned(),
                 bad => format!("{bad} not as expected"),
             };
-            eprintln!("{store}: {group} {bad}, {done} of {of} cases");
+            note(&format!("{store}: {group} {bad}, {done} of {of} cases"));
         }
     }
 }

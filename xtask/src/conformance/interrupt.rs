@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::run::note;
+
 /// What is running.
 pub(super) enum Running {
     /// Cargo and what it has begun, a process group.
@@ -67,7 +69,7 @@ impl Interrupt {
         if state.signal.replace(number).is_some() {
             std::process::exit(128 + i32::from(number));
         }
-        eprintln!("stopping; what the run made is removed");
+        note("stopping; what the run made is removed");
         end(state.running.take());
     }
 

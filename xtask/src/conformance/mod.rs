@@ -18,7 +18,7 @@ use shelfward_conformance::{Selection, Suite};
 pub(crate) use harness::REPORTS;
 
 use crate::Ended;
-use crate::run::root;
+use crate::run::{note, root};
 
 use adapters::chosen;
 use interrupt::Interrupt;
@@ -122,7 +122,7 @@ fn run_all(options: &Options) -> Result<Ended, String> {
             // The first table need not wait for the other stores.
             show::store(&outcome, !outcomes.iter().any(ran));
         } else if let Some(not) = outcome.not_run() {
-            eprintln!("{not}");
+            note(&not.to_string());
         }
         // What the others show is worth having, whatever became of this one.
         outcomes.push(outcome);

@@ -56,7 +56,7 @@ impl Options {
         Self {
             documents: number("documents"),
             rounds: number("rounds"),
-            only: found.get_one::<&str>("only").map(ToString::to_string),
+            only: found.get_one::<String>("only").cloned(),
             ours_only: found.get_flag("ours-only"),
             json: found.get_flag("json"),
         }

@@ -24,12 +24,13 @@ const TOP_K: usize = 10;
 const WIDTH: usize = 384;
 
 /// What is measured, in the order of the table.
-const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 6] = [
+const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 7] = [
     ("search", rows::search::search),
     ("library", rows::library::library),
     ("filtered", rows::filtered::filtered),
     ("tenants", rows::tenants::tenants),
     ("bulk", rows::bulk::bulk),
+    ("sources", rows::bulk::sources),
     ("growth", rows::growth::growth),
 ];
 

@@ -128,6 +128,9 @@ pub enum Refusal {
         /// The limit.
         max: usize,
     },
+    /// A source that was given before in the same call.
+    #[error("the source {0} is given twice; which of both is to stay is not known")]
+    GivenTwice(SourceId),
     /// Nothing is given to change.
     #[error("nothing is given to change; give groups, folder, tags or title")]
     NothingToChange,

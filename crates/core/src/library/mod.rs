@@ -5,6 +5,7 @@
 //! hit, on the metadata that came with the text.
 
 mod answer;
+mod bulk;
 mod error;
 mod listing;
 mod own;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use shelfward_text::{Highlighter, WordRule};
 
 pub use answer::{ExecutedMode, FoundPassage, LegRank, Legs, SearchAnswer};
+pub use bulk::IndexOutcome;
 pub use error::{LibraryError, PassageProblem, Refusal};
 pub use listing::{FiledSource, ListedSource, SourcePage};
 pub use own::{

@@ -56,14 +56,18 @@ impl Verdict {
                 "It answers the right things in a wrong order, or with wrong scores."
             }
             Self::Errors => "It fails, or accepts what it must refuse.",
-            Self::NotRun => "It promises nothing that the case could ask about; the reason is given.",
+            Self::NotRun => {
+                "It promises nothing that the case could ask about; the reason is given."
+            }
         }
     }
 
     /// What to do where the verdict was not expected, in a sentence.
     pub fn action(self) -> &'static str {
         match self {
-            Self::Honours => "Nothing; where a known gap was expected, remove it from known_gaps.toml.",
+            Self::Honours => {
+                "Nothing; where a known gap was expected, remove it from known_gaps.toml."
+            }
             Self::Refuses => "Do without the feature, or correct the capabilities that declare it.",
             Self::Narrows => {
                 "Expect missing results; ask for more hits, or correct the filter or the declared recall."
@@ -71,9 +75,15 @@ impl Verdict {
             Self::Widens => {
                 "Treat it as a leak: do not use the store for several readers until it is fixed."
             }
-            Self::Miscounts => "Do not rely on counts, such as those of removals; verify with a search.",
-            Self::Misorders => "Do not rely on ranks and scores; check the metric and the tie order.",
-            Self::Errors => "Read the causes; check the server, its limits and timeouts, then the adapter.",
+            Self::Miscounts => {
+                "Do not rely on counts, such as those of removals; verify with a search."
+            }
+            Self::Misorders => {
+                "Do not rely on ranks and scores; check the metric and the tie order."
+            }
+            Self::Errors => {
+                "Read the causes; check the server, its limits and timeouts, then the adapter."
+            }
             Self::NotRun => "Provide what the reason names, if the store is meant to have it.",
         }
     }

@@ -110,14 +110,35 @@ fn main() -> ExitCode {
         Trial::test(name, run)
     };
     let trials = vec![
-        trial("a_whole_run_writes_every_report", a_whole_run_writes_every_report),
-        trial("a_signal_ends_a_run_with_what_was_found", a_signal_ends_a_run),
-        trial("the_end_of_the_watcher_ends_a_run", the_end_of_the_watcher_ends_a_run),
-        trial("a_reader_that_went_away_loses_no_report", a_reader_that_went_away),
-        trial("a_store_that_cannot_begin_is_in_every_report", a_store_that_cannot_begin),
-        trial("cases_are_listed_with_their_rules", cases_are_listed_with_their_rules),
+        trial(
+            "a_whole_run_writes_every_report",
+            a_whole_run_writes_every_report,
+        ),
+        trial(
+            "a_signal_ends_a_run_with_what_was_found",
+            a_signal_ends_a_run,
+        ),
+        trial(
+            "the_end_of_the_watcher_ends_a_run",
+            the_end_of_the_watcher_ends_a_run,
+        ),
+        trial(
+            "a_reader_that_went_away_loses_no_report",
+            a_reader_that_went_away,
+        ),
+        trial(
+            "a_store_that_cannot_begin_is_in_every_report",
+            a_store_that_cannot_begin,
+        ),
+        trial(
+            "cases_are_listed_with_their_rules",
+            cases_are_listed_with_their_rules,
+        ),
         trial("two_reports_are_compared", two_reports_are_compared),
-        trial("wrong_options_are_refused_before_the_run", wrong_options_are_refused),
+        trial(
+            "wrong_options_are_refused_before_the_run",
+            wrong_options_are_refused,
+        ),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -183,11 +204,17 @@ impl Place {
         let found = json[0]["cases"].as_array().unwrap().len();
         let selected = json[0]["selected"].as_u64().unwrap();
         assert_eq!(json[0]["interrupted"], true);
-        assert!(found >= 3 && u64::try_from(found).unwrap() < selected, "{found}");
+        assert!(
+            found >= 3 && u64::try_from(found).unwrap() < selected,
+            "{found}"
+        );
         assert_eq!(json[0]["leftBehind"], serde_json::json!([]));
         let told = format!("Interrupted: {found} of {selected} cases were run.");
         assert!(self.read("html").contains(&told));
-        assert!(self.read("junit").contains("<error message=\"interrupted after"));
+        assert!(
+            self.read("junit")
+                .contains("<error message=\"interrupted after")
+        );
         assert!(!self.at("made").exists(), "what the run made is left");
     }
 }
@@ -212,18 +239,17 @@ fn a_whole_run_writes_every_report() {
     let done = place.run(&["--group", "paging", "--seed", "7"]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let json = place.json();
-    assert_eq!((&json[0]["seed"], &json[0]["interrupted"]), (&7.into(), &false.into()));
+    assert_eq!(
+        (&json[0]["seed"], &json[0]["interrupted"]),
+        (&7.into(), &false.into())
+    );
     assert_eq!(json[0]["cases"].as_array().unwrap().len(), 4);
     assert!(place.read("html").contains("seed 7"));
     assert!(place.read("junit").contains("name=\"paging/stable-order\""));
 }
 
 fn a_signal_ends_a_run() {
-    for (signal, code) in [
-        (Signal::INT, 130),
-        (Signal::TERM, 143),
-        (Signal::HUP, 129),
-    ] {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let place = Place::new();
         let mut child = place.begun();
         kill_process(Pid::from_child(&child), signal).unwrap();
@@ -244,7 +270,11 @@ fn the_end_of_the_watcher_ends_a_run() {
 fn a_reader_that_went_away() {
     let place = Place::new();
     let mut command = place.command(&["--group", "paging", "--test-threads", "1"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     assert_eq!(ended(&mut child), Some(2));
     assert_eq!(place.json()[0]["interrupted"], true);
@@ -260,7 +290,10 @@ fn a_store_that_cannot_begin() {
     for report in ["json", "html", "junit"] {
         let text = place.read(report);
         assert!(text.contains("SQLSTATE 28P01"), "{report}: {text}");
-        assert!(!text.contains(PASSWORD) && !text.contains("@host"), "{report}: {text}");
+        assert!(
+            !text.contains(PASSWORD) && !text.contains("@host"),
+            "{report}: {text}"
+        );
     }
     assert!(place.read("html").contains("could not begin"));
     assert!(place.read("junit").contains("errors=\"1\""));
@@ -274,7 +307,10 @@ fn cases_are_listed_with_their_rules() {
     let done = place.run(&["--list", "--case", "eq/text"]);
     let listed = String::from_utf8(done.stdout).unwrap();
     let mut lines = listed.lines();
-    assert_eq!(lines.next(), Some("eq/text\tA text matches the equal text only."));
+    assert_eq!(
+        lines.next(),
+        Some("eq/text\tA text matches the equal text only.")
+    );
     assert_eq!(listed.lines().count(), 2, "{listed}");
     assert!(!place.at("made").exists(), "nothing is opened");
     // Other programs that run tests ask so.
@@ -289,7 +325,9 @@ fn two_reports_are_compared() {
     other.command(&[]).env(LOCKED, "1").output().unwrap();
     let compared = |before: &Place, after: &Place| {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.arg("--compare").args([before.at("json"), after.at("json")]);
+        command
+            .arg("--compare")
+            .args([before.at("json"), after.at("json")]);
         command.env(FOLDER, place.0.path()).output().unwrap()
     };
     let same = compared(&place, &place);
@@ -301,7 +339,11 @@ fn two_reports_are_compared() {
     let missing = Place::new();
     let none = compared(&place, &missing);
     assert_eq!(none.status.code(), Some(2));
-    assert!(String::from_utf8(none.stderr).unwrap().contains("cannot be read"));
+    assert!(
+        String::from_utf8(none.stderr)
+            .unwrap()
+            .contains("cannot be read")
+    );
 }
 
 fn wrong_options_are_refused() {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use shelfward_conformance::report::{Change, Comparison, NotRun, Outcome, html, junit};
+use shelfward_conformance::report::{Change, Comparison, NotRun, Outcome, html, junit, legend};
 use shelfward_conformance::{DEFAULT_SEED, KnownGaps, Selection, StoreUnderTest, Suite};
 use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::{Result, async_trait};
@@ -79,7 +79,9 @@ fn not_run() -> [Outcome; 2] {
 fn conforms(json: &Value) -> bool {
     let schema: Value = serde_json::from_str(include_str!("../report.schema.json")).unwrap();
     let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
-    compiler.add_resource("file:///report.json", schema).unwrap();
+    compiler
+        .add_resource("file:///report.json", schema)
+        .unwrap();
     let index = compiler.compile("file:///report.json", &mut schemas);
     let answer = schemas.validate(json, index.unwrap());
     if let Err(problem) = &answer {
@@ -177,7 +179,10 @@ async fn an_interrupted_run_says_so_on_the_page_and_in_junit() {
     let [_, locked] = not_run();
     let outcomes = [outcome(report), locked];
     let page = html(&outcomes);
-    assert!(page.contains("Interrupted: 58 of 99 cases were run."), "{page}");
+    assert!(
+        page.contains("Interrupted: 58 of 99 cases were run."),
+        "{page}"
+    );
     let xml = junit(&outcomes);
     assert!(xml.contains("<error message=\"interrupted after 58 of 99 cases\"/>"));
     assert!(xml.contains("<error message=\"the store refused the credentials\"/>"));
@@ -223,7 +228,10 @@ async fn two_reports_are_compared_by_store_and_case() {
     }
     let differs = Comparison::new(&[outcome(bad.clone())], &[outcome(other.clone())]);
     assert_eq!(differs.of(Change::Changed).len(), 1);
-    assert_eq!(differs.of(Change::OnlyBefore), ["under-test eq/case: honours"]);
+    assert_eq!(
+        differs.of(Change::OnlyBefore),
+        ["under-test eq/case: honours"]
+    );
     let back = Comparison::new(&[outcome(other)], &[outcome(bad)]);
     assert_eq!(back.of(Change::OnlyAfter), ["under-test eq/case: honours"]);
     // A store that cannot begin any more is a failure; one that does again is not.
@@ -235,4 +243,14 @@ async fn two_reports_are_compared_by_store_and_case() {
     );
     let same = Comparison::new(&[outcome(good.clone())], &[outcome(good)]);
     assert_eq!(same.to_string(), "the same: 58");
+}
+
+#[test]
+fn the_page_of_the_book_says_of_verdicts_what_reports_say() {
+    let page = include_str!("../../docs/reading-a-report.md");
+    for verdict in legend() {
+        let (name, meaning, action) = (verdict.verdict, verdict.meaning, verdict.action);
+        let row = format!("| {name} | {meaning} | {action} |");
+        assert!(page.contains(&row), "docs/reading-a-report.md lacks {row}");
+    }
 }

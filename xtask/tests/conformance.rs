@@ -18,7 +18,8 @@ use tempfile::TempDir;
 struct Place(TempDir);
 
 /// A cargo that has built the harness.
-const BUILDS: &str = r#"echo "{\"reason\":\"compiler-artifact\",\"executable\":\"$PLACE/harness\"}""#;
+const BUILDS: &str =
+    r#"echo "{\"reason\":\"compiler-artifact\",\"executable\":\"$PLACE/harness\"}""#;
 /// A harness that finds something, waits for its input to end, and reports, whoever listens.
 const WAITS: &str = r#"trap '' PIPE; echo $$ > "$PLACE/pid.part"; mv "$PLACE/pid.part" "$PLACE/pid"
 echo '{"case":"eq/text","group":"eq","left":0,"bad":0,"done":1,"of":2}' >&2
@@ -101,24 +102,32 @@ fn is_gone(pid: Pid) {
 
 #[test]
 fn a_signal_ends_the_suite_and_what_was_found_is_reported() {
-    for (signal, code) in [
-        (Signal::INT, 130),
-        (Signal::TERM, 143),
-        (Signal::HUP, 129),
-    ] {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let place = Place::new(BUILDS, WAITS);
         let mut command = place.command(&["memory", "sqlite"]);
         // Nobody reads, as when a terminal was closed.
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         drop((child.stdout.take(), child.stderr.take()));
         let harness = place.pid();
         kill_process(Pid::from_child(&child), signal).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(code));
         is_gone(harness);
-        assert!(place.read("html").contains("Interrupted: 1 of 2 cases were run."));
+        assert!(
+            place
+                .read("html")
+                .contains("Interrupted: 1 of 2 cases were run.")
+        );
         assert!(place.read("json").contains("\"interrupted\": true"));
         // The second store was not begun, which is said.
-        assert!(place.read("junit").contains("the run was interrupted before"));
+        assert!(
+            place
+                .read("junit")
+                .contains("the run was interrupted before")
+        );
     }
 }
 
@@ -144,13 +153,17 @@ fn a_signal_ends_what_is_being_built() {
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(143));
     is_gone(compiler);
+    assert!(place.read("html").contains("the run was interrupted before"));
 }
 
 #[test]
 fn a_store_that_could_not_begin_is_in_every_report_beside_the_others() {
     let failed = json!([{ "schema": 1, "store": "memory", "failed": true,
         "notRun": "failed to connect: SQLSTATE 28P01" }]);
-    let place = Place::new(BUILDS, r#"cp "$PLACE/report" "$2"; echo "a note of its own" >&2; exit 2"#);
+    let place = Place::new(
+        BUILDS,
+        r#"cp "$PLACE/report" "$2"; echo "a note of its own" >&2; exit 2"#,
+    );
     fs::write(place.at("report"), failed.to_string()).unwrap();
     let done = place.run(&["memory", "postgres"]);
     assert_eq!(done.status.code(), Some(2));
@@ -160,7 +173,10 @@ fn a_store_that_could_not_begin_is_in_every_report_beside_the_others() {
         assert!(text.contains("DATABASE_URL is not set"), "{report}: {text}");
     }
     let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
-    for once in ["memory: could not begin", "postgres: not run: DATABASE_URL is not set"] {
+    for once in [
+        "memory: could not begin",
+        "postgres: not run: DATABASE_URL is not set",
+    ] {
         assert_eq!(said.matches(once).count(), 1, "{said}");
     }
     assert!(!said.contains("to rerun"), "{said}");
@@ -168,9 +184,14 @@ fn a_store_that_could_not_begin_is_in_every_report_beside_the_others() {
 
 #[test]
 fn a_suite_that_does_not_build_or_says_nothing_is_in_every_report() {
-    let message = r#"{"reason":"compiler-message","message":{"rendered":"error[E0432]: no such\n"}}"#;
+    let message =
+        r#"{"reason":"compiler-message","message":{"rendered":"error[E0432]: no such\n"}}"#;
     for (cargo, harness, told) in [
-        (format!("printf '%s\\n' '{message}'; exit 101"), "", "does not build"),
+        (
+            format!("printf '%s\\n' '{message}'; exit 101"),
+            "",
+            "does not build",
+        ),
         (BUILDS.to_owned(), "echo 'it broke' >&2; exit 3", "it broke"),
         (BUILDS.to_owned(), "exit 3", "left no report"),
     ] {
@@ -188,10 +209,17 @@ fn a_suite_that_does_not_build_or_says_nothing_is_in_every_report() {
 fn without_a_terminal_each_group_that_ends_is_a_line() {
     let place = Place::new(BUILDS, WAITS);
     let mut command = place.command(&["memory"]);
-    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     place.pid();
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let done = child.wait_with_output().unwrap();
     let said = String::from_utf8(done.stderr).unwrap();
-    assert!(said.contains("memory: eq as expected, 1 of 2 cases\n"), "{said}");
+    assert!(
+        said.contains("memory: eq as expected, 1 of 2 cases\n"),
+        "{said}"
+    );
 }

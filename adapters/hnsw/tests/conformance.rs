@@ -23,7 +23,10 @@ impl StoreUnderTest for Hnsw {
     }
 
     fn versions(&self) -> Vec<(String, String)> {
-        vec![("shelfward-hnsw".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]
+        vec![(
+            "shelfward-hnsw".to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+        )]
     }
 
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {

@@ -17,7 +17,10 @@ impl StoreUnderTest for Memory {
     }
 
     fn versions(&self) -> Vec<(String, String)> {
-        vec![("shelfward-memory".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]
+        vec![(
+            "shelfward-memory".to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+        )]
     }
 
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {

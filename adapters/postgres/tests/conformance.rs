@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use shelfward_conformance::{CrashableServer, Server, StoreUnderTest, could_not_begin, not_run, run_tests};
+use shelfward_conformance::{
+    CrashableServer, Server, StoreUnderTest, could_not_begin, not_run, run_tests,
+};
 use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::{ErrorKind, Operation, Result, StoreError, async_trait};
 use sqlx_core::connection::Connection as _;

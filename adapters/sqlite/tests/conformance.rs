@@ -19,7 +19,10 @@ impl StoreUnderTest for Sqlite {
     }
 
     fn versions(&self) -> Vec<(String, String)> {
-        vec![("shelfward-sqlite".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]
+        vec![(
+            "shelfward-sqlite".to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+        )]
     }
 
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {

@@ -264,8 +264,10 @@ fn run(store: Arc<dyn StoreUnderTest>, known_gaps: &str, options: &Options) -> E
     });
     let trials = trials.collect();
     // Who prints to a terminal or a reader that is gone panics. What was found is reported all the same.
-    let conclusion =
-        catch_unwind(AssertUnwindSafe(|| libtest_mimic::run(&options.test, trials))).ok();
+    let conclusion = catch_unwind(AssertUnwindSafe(|| {
+        libtest_mimic::run(&options.test, trials)
+    }))
+    .ok();
     let found = std::mem::take(&mut *locked(&found));
     let mut report = runtime.block_on(suite.finish(found));
     let signal = interrupt.signal();

@@ -166,13 +166,22 @@ mod tests {
         can.max_width = Some(2_000);
         can.lexical = None;
         let told = abilities(&can);
-        let of = |name: &str| &told.iter().find(|ability| ability.name == name).unwrap().value;
+        let of = |name: &str| {
+            &told
+                .iter()
+                .find(|ability| ability.name == name)
+                .unwrap()
+                .value
+        };
         assert_eq!(
             of("dense search"),
             "approximate, at least 95 % of the nearest on average"
         );
         assert_eq!(of("lexical search"), "no");
         assert_eq!(of("limits"), "2000 dimensions");
-        assert!(told.iter().all(|ability| !ability.value.contains(['{', '_'])));
+        assert!(
+            told.iter()
+                .all(|ability| !ability.value.contains(['{', '_']))
+        );
     }
 }

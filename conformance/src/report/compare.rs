@@ -115,7 +115,11 @@ impl Comparison {
             None => "is not there".to_owned(),
             Some(Outcome::Ran(report)) => format!("ran {} cases", report.cases.len()),
             Some(Outcome::NotRun(not)) => {
-                let what = if not.failed { "could not begin" } else { "was not run" };
+                let what = if not.failed {
+                    "could not begin"
+                } else {
+                    "was not run"
+                };
                 format!("{what} ({})", not.not_run)
             }
         };
@@ -138,7 +142,10 @@ impl Comparison {
             }
             _ => Change::Changed,
         };
-        self.note(change, format!("{store} {}, now {}", told(before), told(after)));
+        self.note(
+            change,
+            format!("{store} {}, now {}", told(before), told(after)),
+        );
     }
 
     fn note(&mut self, change: Change, line: String) {

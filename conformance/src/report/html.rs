@@ -23,7 +23,10 @@ pub fn html(outcomes: &[Outcome]) -> String {
     html += &page.groups();
     html += &page.abilities();
     html += &verdicts();
-    html += &format!("<script>{}</script>\n</body></html>\n", include_str!("page.js"));
+    html += &format!(
+        "<script>{}</script>\n</body></html>\n",
+        include_str!("page.js")
+    );
     html
 }
 
@@ -87,7 +90,8 @@ impl<'a> Page<'a> {
     }
 
     fn title(&self, name: &str) -> String {
-        self.told_of(name).map_or_else(String::new, |told| escaped(&told.title))
+        self.told_of(name)
+            .map_or_else(String::new, |told| escaped(&told.title))
     }
 
     fn stores(&self) -> String {
@@ -95,7 +99,10 @@ impl<'a> Page<'a> {
             Outcome::Ran(report) => store(report),
             Outcome::NotRun(not) => not_run(not),
         });
-        format!("<div class=\"stores\">\n{}</div>\n", stores.collect::<String>())
+        format!(
+            "<div class=\"stores\">\n{}</div>\n",
+            stores.collect::<String>()
+        )
     }
 
     fn failures(&self) -> String {
@@ -120,7 +127,9 @@ impl<'a> Page<'a> {
             any |= !groups.is_empty();
             let mut groups: Vec<_> = groups.into_iter().collect();
             // The worst first.
-            groups.sort_by_key(|(name, cases)| (cases.iter().map(|c| severity(c.verdict)).min(), *name));
+            groups.sort_by_key(|(name, cases)| {
+                (cases.iter().map(|c| severity(c.verdict)).min(), *name)
+            });
             for (name, cases) in groups {
                 html += &self.failures_of(report, name, &cases);
             }
@@ -159,7 +168,11 @@ impl<'a> Page<'a> {
             let _ = writeln!(html, "<p>{mark} {} {action}</p>", prose(verdict.meaning()));
         }
         let open = if cases.len() <= SHOWN { " open" } else { "" };
-        let _ = writeln!(html, "<details{open}><summary>{}</summary>", plural(cases.len()));
+        let _ = writeln!(
+            html,
+            "<details{open}><summary>{}</summary>",
+            plural(cases.len())
+        );
         let mut cases = cases.to_vec();
         cases.sort_by_key(|case| (severity(case.verdict), &case.id));
         cases.iter().for_each(|case| html += &failure(&store, case));
@@ -169,7 +182,10 @@ impl<'a> Page<'a> {
     fn form(&self) -> String {
         let groups = self.groups.keys().map(|name| {
             let title = self.title(name);
-            format!("<option value=\"{0}\">{0} – {title}</option>", escaped(name))
+            format!(
+                "<option value=\"{0}\">{0} – {title}</option>",
+                escaped(name)
+            )
         });
         let verdicts = legend().into_iter().map(|legend| legend.verdict);
         let verdicts = verdicts.map(|v| format!("<option value=\"{}\">{v}</option>", key(v)));
@@ -277,7 +293,9 @@ impl<'a> Page<'a> {
                     let anchor = escaped(&format!("{}:{}", report.store, case.id));
                     format!("<a href=\"#{anchor}\">{verdict}</a>")
                 }
-                ("gap", Some(why)) => format!("{verdict} <small>known gap: {}</small>", escaped(why)),
+                ("gap", Some(why)) => {
+                    format!("{verdict} <small>known gap: {}</small>", escaped(why))
+                }
                 ("none", _) => format!("{verdict} <small>{}</small>", escaped(&case.message)),
                 _ => verdict.to_string(),
             };
@@ -319,7 +337,9 @@ fn plural(cases: usize) -> String {
 /// How bad a verdict is, where it was not expected; 0 is the worst.
 fn severity(verdict: Verdict) -> usize {
     let mut legend = legend().into_iter();
-    legend.position(|legend| legend.verdict == verdict).unwrap_or(usize::MAX)
+    legend
+        .position(|legend| legend.verdict == verdict)
+        .unwrap_or(usize::MAX)
 }
 
 /// One case that did not find what was expected.
@@ -352,7 +372,11 @@ fn failure(store: &str, case: &CaseReport) -> String {
 
 /// How many cases of a group a store did as expected, of those that ran.
 fn cell(store: &str, group: &str, found: &[&CaseReport]) -> String {
-    let asked = || found.iter().filter(|case| case.ran() || !case.as_expected());
+    let asked = || {
+        found
+            .iter()
+            .filter(|case| case.ran() || !case.as_expected())
+    };
     let (all, good) = (asked().count(), asked().filter(|c| c.as_expected()).count());
     let left = found.len() - all;
     let class = match (all - good, all) {
@@ -373,9 +397,20 @@ fn cell(store: &str, group: &str, found: &[&CaseReport]) -> String {
 }
 
 fn store(report: &Report) -> String {
-    let (bad, ran) = (report.unexpected().count(), report.cases.iter().filter(|c| c.ran()).count());
-    let gaps = report.cases.iter().filter(|case| class(case) == "gap").count();
-    let good = report.cases.iter().filter(|case| case.ran() && case.as_expected()).count();
+    let (bad, ran) = (
+        report.unexpected().count(),
+        report.cases.iter().filter(|c| c.ran()).count(),
+    );
+    let gaps = report
+        .cases
+        .iter()
+        .filter(|case| class(case) == "gap")
+        .count();
+    let good = report
+        .cases
+        .iter()
+        .filter(|case| case.ran() && case.as_expected())
+        .count();
     let class = match (bad, gaps) {
         (0, 0) if !report.interrupted => "good",
         (0, _) => "gap",
@@ -384,10 +419,13 @@ fn store(report: &Report) -> String {
     let mut html = format!(
         "<section class=\"store {class}\"><h3>{}</h3><p>{} {good} as expected of {ran} that ran, {} not run",
         escaped(&report.store),
-        mark(class, match bad {
-            0 => "as expected".to_owned(),
-            bad => format!("{bad} not as expected"),
-        }),
+        mark(
+            class,
+            match bad {
+                0 => "as expected".to_owned(),
+                bad => format!("{bad} not as expected"),
+            }
+        ),
         report.cases.len() - ran,
     );
     if gaps > 0 {
@@ -410,15 +448,20 @@ fn store(report: &Report) -> String {
         );
     }
     let totals = report.totals.iter();
-    let totals: Vec<String> = totals.map(|(verdict, n)| format!("{n} {verdict}")).collect();
+    let totals: Vec<String> = totals
+        .map(|(verdict, n)| format!("{n} {verdict}"))
+        .collect();
     let versions = report.versions.iter();
-    let versions = versions.map(|(name, version)| format!("{} {}", escaped(name), escaped(version)));
+    let versions =
+        versions.map(|(name, version)| format!("{} {}", escaped(name), escaped(version)));
     let versions: Vec<String> = versions.collect();
     let _ = writeln!(
         html,
         "<p class=\"soft\">{}<br>{}suite {}<br>{}, seed {}</p></section>",
         totals.join(", "),
-        versions.iter().fold(String::new(), |all, version| all + version + ", "),
+        versions
+            .iter()
+            .fold(String::new(), |all, version| all + version + ", "),
         escaped(&report.suite),
         escaped(&report.date),
         report.seed

@@ -18,7 +18,11 @@ pub fn junit(outcomes: &[Outcome]) -> String {
 
 fn of_none(not: &NotRun) -> String {
     let (store, why) = (escaped(&not.store), escaped(&not.not_run));
-    let (element, errors) = if not.failed { ("error", 1) } else { ("skipped", 0) };
+    let (element, errors) = if not.failed {
+        ("error", 1)
+    } else {
+        ("skipped", 0)
+    };
     format!(
         "  <testsuite name=\"{store}\" tests=\"1\" failures=\"0\" errors=\"{errors}\" skipped=\"{}\">\n    \
          <testcase classname=\"{store}\" name=\"{store}\" time=\"0.000\">\n      \

@@ -109,7 +109,11 @@ impl NotRun {
 
 impl fmt::Display for NotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.failed { "could not begin" } else { "not run" };
+        let what = if self.failed {
+            "could not begin"
+        } else {
+            "not run"
+        };
         write!(f, "{}: {what}: {}", self.store, self.not_run)
     }
 }

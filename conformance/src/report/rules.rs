@@ -96,7 +96,10 @@ mod tests {
         let cases = Suite::all_cases().into_iter();
         let cases: BTreeSet<String> = cases.map(|case| case.info().id.clone()).collect();
         let without: Vec<_> = cases.iter().filter(|id| !rules.contains_key(*id)).collect();
-        assert!(without.is_empty(), "give these a rule in rules.toml: {without:?}");
+        assert!(
+            without.is_empty(),
+            "give these a rule in rules.toml: {without:?}"
+        );
         let stray: Vec<_> = rules.keys().filter(|id| !cases.contains(*id)).collect();
         assert!(stray.is_empty(), "rules.toml names no case by {stray:?}");
         for (id, sentence) in rules {

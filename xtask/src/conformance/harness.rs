@@ -12,7 +12,7 @@ use shelfward_conformance::report::{NotRun, Outcome};
 
 use super::Options;
 use super::adapters::Adapter;
-use super::interrupt::{Interrupt, Running};
+use super::interrupt::{Interrupt, Running, apart};
 use crate::Ended;
 use crate::run::{cargo_with, note, root, watched};
 
@@ -71,7 +71,7 @@ fn asked(adapter: &Adapter, options: &Options, interrupt: &Interrupt) -> Result<
     if let Some(seed) = options.seed {
         command.args(["--seed", &seed.to_string()]);
     }
-    let mut child = command
+    let mut child = apart(&mut command)
         // It ends when this pipe closes, however this process ends.
         .arg("--watched")
         .stdin(Stdio::piped())
@@ -109,6 +109,9 @@ fn followed(child: &mut Child, bar: &mut Bar) -> String {
     }
     Vec::from(notes).join("\n")
 }
+
+/// Why a store was not run that a signal came before.
+pub(super) const INTERRUPTED: &str = "the run was interrupted before";
 
 /// So many of the last lines of a harness are kept.
 const NOTES: usize = 20;
@@ -155,10 +158,13 @@ fn built(store: &str, interrupt: &Interrupt) -> Result<PathBuf, String> {
     let status = cargo.wait().map_err(|e| e.to_string())?;
     interrupt.set(None);
     read.map_err(|e| e.to_string())?;
-    let messages = json.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let messages = json
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
     let messages: Vec<Message> = messages.collect();
     let program = messages.iter().rev().find_map(|m| m.executable.clone());
     match program {
+        _ if interrupt.signal().is_some() => Err(INTERRUPTED.to_owned()),
         Some(program) if status.success() => Ok(program),
         _ => {
             let rendered = messages.into_iter().filter_map(|m| m.message?.rendered);
@@ -185,9 +191,10 @@ fn harness(store: &str, program: &Path, report: &Path) -> Command {
     let mut command = Command::new(program);
     command.arg("--json").arg(report);
     // As under cargo. Whoever runs all tests wants what those found, not what is asked here.
-    command.env("CARGO_MANIFEST_DIR", &folder).current_dir(folder);
+    command
+        .env("CARGO_MANIFEST_DIR", &folder)
+        .current_dir(folder);
     command.env_remove(REPORTS);
-    super::interrupt::apart(&mut command);
     command
 }
 

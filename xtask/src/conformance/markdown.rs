@@ -44,7 +44,11 @@ impl Page {
         page += &self.matrix("group", titles, |entry, at| {
             let tally = entry.groups.get(*groups.get(at)?)?;
             let left: usize = tally.not_run.values().sum();
-            let left = if left > 0 { format!(", {left} not run") } else { String::new() };
+            let left = if left > 0 {
+                format!(", {left} not run")
+            } else {
+                String::new()
+            };
             Some(format!("{} of {}{left}", tally.as_expected, tally.ran))
         });
         page += &self.not_run();
@@ -70,17 +74,31 @@ impl Page {
 
     /// What each store can do, in words, and what it was when it was asked.
     fn abilities(&self) -> String {
-        let told = self.stores.iter().map(|entry| abilities(&entry.capabilities));
+        let told = self
+            .stores
+            .iter()
+            .map(|entry| abilities(&entry.capabilities));
         let told: Vec<Vec<Ability>> = told.collect();
-        let names = told.first().into_iter().flatten().map(|ability| ability.name.clone());
+        let names = told
+            .first()
+            .into_iter()
+            .flatten()
+            .map(|ability| ability.name.clone());
         let names = ["versions".to_owned()].into_iter().chain(names);
         self.matrix("ability", names, |entry, at| {
             let Some(at) = at.checked_sub(1) else {
                 let versions = entry.versions.iter();
                 let versions: Vec<_> = versions.map(|(name, v)| format!("{name} {v}")).collect();
-                return Some(if versions.is_empty() { "–".to_owned() } else { versions.join(", ") });
+                return Some(if versions.is_empty() {
+                    "–".to_owned()
+                } else {
+                    versions.join(", ")
+                });
             };
-            let of = self.stores.iter().position(|other| other.store == entry.store)?;
+            let of = self
+                .stores
+                .iter()
+                .position(|other| other.store == entry.store)?;
             Some(told.get(of)?.get(at)?.value.clone())
         })
     }

@@ -93,6 +93,9 @@ fn run_all(options: &Options) -> Result<Ended, String> {
         let (mut clean, interrupt) = (true, Interrupt::listen()?);
         for store in &stores {
             clean &= harness::sweep(store, &interrupt)?;
+            if let Some(signal) = interrupt.signal() {
+                return Ok(Ended::With(128 + signal));
+            }
         }
         return Ok(if clean { Ended::Well } else { Ended::Badly });
     }
@@ -113,8 +116,8 @@ fn run_all(options: &Options) -> Result<Ended, String> {
     let prints = !options.files.prints_json();
     for store in &stores {
         if interrupt.signal().is_some() {
-            let why = "the run was interrupted before";
-            outcomes.push(Outcome::NotRun(NotRun::new(store.name.as_str(), why)));
+            let not = NotRun::new(store.name.as_str(), harness::INTERRUPTED);
+            outcomes.push(Outcome::NotRun(not));
             continue;
         }
         let outcome = harness::run(store, options, &interrupt);
@@ -156,11 +159,18 @@ fn list(options: &Options, ids: &[String]) -> Result<Ended, String> {
     let Some(file) = &options.files.json else {
         let lines = ids.iter().map(|id| format!("{id:44} {}", rule(id)));
         // Whoever reads may have seen enough.
-        let _ = writeln!(std::io::stdout(), "{}", lines.collect::<Vec<_>>().join("\n"));
+        let _ = writeln!(
+            std::io::stdout(),
+            "{}",
+            lines.collect::<Vec<_>>().join("\n")
+        );
         return Ok(Ended::Well);
     };
-    let cases = ids.iter().map(|id| serde_json::json!({ "id": id, "rule": rule(id) }));
-    let json = serde_json::to_string_pretty(&cases.collect::<Vec<_>>()).map_err(|e| e.to_string())?;
+    let cases = ids
+        .iter()
+        .map(|id| serde_json::json!({ "id": id, "rule": rule(id) }));
+    let json =
+        serde_json::to_string_pretty(&cases.collect::<Vec<_>>()).map_err(|e| e.to_string())?;
     match options.files.prints_json() {
         true => drop(writeln!(std::io::stdout(), "{json}")),
         false => write(file, json)?,

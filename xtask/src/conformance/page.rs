@@ -160,14 +160,18 @@ mod tests {
             text.contains("| made-up | eq/case | widens | unexpected |"),
             "{text}"
         );
-        assert!(text.contains("| `eq`: Filters: equality | 1 of 2 |"), "{text}");
+        assert!(
+            text.contains("| `eq`: Filters: equality | 1 of 2 |"),
+            "{text}"
+        );
     }
 
     #[test]
     fn the_page_says_in_words_what_a_store_can_and_why_it_was_not_asked() {
         let mut report = serde_json::to_value(ran()).unwrap();
         report["versions"] = serde_json::json!({ "engine": "9.1" });
-        report["capabilities"]["dense"] = serde_json::json!({ "approximate": { "minRecall": 0.9 } });
+        report["capabilities"]["dense"] =
+            serde_json::json!({ "approximate": { "minRecall": 0.9 } });
         for key in ["verdict", "expected"] {
             report["cases"][0][key] = "notRun".into();
         }
@@ -189,7 +193,9 @@ mod tests {
     fn the_versions_of_another_server_change_nothing_when_the_page_is_checked() {
         let (before, _) = Page::new(&[ran()], &Page::empty());
         let (mut after, _) = Page::new(&[ran()], &Page::empty());
-        after.stores[0].versions.insert("server".to_owned(), "99".to_owned());
+        after.stores[0]
+            .versions
+            .insert("server".to_owned(), "99".to_owned());
         after.keep_versions(&before);
         assert_eq!(after, before);
     }
@@ -211,6 +217,9 @@ mod tests {
         before.stores[0].store = "far".to_owned();
         before.stores[0].groups.remove("writes");
         let (page, _) = Page::new(&[ran(), not_run("far")], &before);
-        assert!(page.to_markdown().contains("| `writes`: Writes | not run | 1 of 1 |"));
+        assert!(
+            page.to_markdown()
+                .contains("| `writes`: Writes | not run | 1 of 1 |")
+        );
     }
 }

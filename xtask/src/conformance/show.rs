@@ -76,7 +76,8 @@ fn of_report(report: &Report) {
     }
     say!(
         "{}: {good} as expected ({gaps} known gaps), {bad} not, {left} not run, seed {}",
-        report.store, report.seed
+        report.store,
+        report.seed
     );
     for (why, cases) in not_run {
         say!("  {cases} not run: {why}");
@@ -84,7 +85,10 @@ fn of_report(report: &Report) {
     for case in report.unexpected() {
         say!(
             "  {} {}, expected {}: {}",
-            case.id, case.verdict, case.expected, case.message
+            case.id,
+            case.verdict,
+            case.expected,
+            case.message
         );
         say!("    rule: {}", case.rule);
         let causes = case.causes.iter();

@@ -240,10 +240,9 @@ fn without(text: String, secret: &str) -> String {
     }
     let (mut out, mut rest) = (String::new(), text.as_str());
     while let Some((before, behind)) = rest.split_once(secret) {
-        let is_word = !before.ends_with(char::is_alphanumeric)
-            && !behind.starts_with(char::is_alphanumeric)
-            && !(before.is_empty() && out.ends_with(char::is_alphanumeric));
         out += before;
+        let is_word =
+            !out.ends_with(char::is_alphanumeric) && !behind.starts_with(char::is_alphanumeric);
         out += if is_word { "…" } else { secret };
         rest = behind;
     }

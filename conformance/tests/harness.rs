@@ -54,7 +54,7 @@ impl StoreUnderTest for Slow {
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         if std::env::var_os(LOCKED).is_some() {
             let cause = format!("slow://user:{PASSWORD}@host refused {PASSWORD}: SQLSTATE 28P01");
-            let denied = StoreError::new(Operation::Connect, ErrorKind::Denied);
+            let denied = StoreError::new(Operation::Connect, ErrorKind::Denied("no such password"));
             return Err(denied.with_source(cause));
         }
         std::fs::write(&self.file, "made").unwrap();

@@ -153,7 +153,11 @@ fn a_signal_ends_what_is_being_built() {
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(143));
     is_gone(compiler);
-    assert!(place.read("html").contains("the run was interrupted before"));
+    assert!(
+        place
+            .read("html")
+            .contains("the run was interrupted before")
+    );
 }
 
 #[test]

@@ -19,10 +19,12 @@ impl StoreUnderTest for Sqlite {
     }
 
     fn versions(&self) -> Vec<(String, String)> {
-        vec![(
-            "shelfward-sqlite".to_owned(),
-            env!("CARGO_PKG_VERSION").to_owned(),
-        )]
+        let versions = [
+            ("shelfward-sqlite", env!("CARGO_PKG_VERSION")),
+            ("SQLite", rusqlite::version()),
+        ];
+        let owned = versions.map(|(name, version)| (name.to_owned(), version.to_owned()));
+        owned.into()
     }
 
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {

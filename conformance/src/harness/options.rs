@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -68,7 +68,7 @@ pub(super) fn options() -> Result<Options, ExitCode> {
 }
 
 /// Prints what two reports differ in. Ends with 1 where there are new failures.
-fn compared(before: &PathBuf, after: &PathBuf) -> ExitCode {
+fn compared(before: &Path, after: &Path) -> ExitCode {
     match Comparison::of_files(before, after) {
         Ok(comparison) => {
             let _ = super::printed(&[comparison.to_string()]);
@@ -108,9 +108,11 @@ impl Options {
         let store = outcomes.first().map_or("store", Outcome::store);
         let folder = var("REPORTS").map(PathBuf::from);
         let in_folder = folder.map(|folder| {
-            let mut files = Files::default();
-            files.json = Some(folder.join(format!("{store}.json")));
-            files
+            let json = Some(folder.join(format!("{store}.json")));
+            Files {
+                json,
+                ..Files::default()
+            }
         });
         let mut well = true;
         for files in [Some(self.files.clone()), in_folder].into_iter().flatten() {

@@ -226,10 +226,11 @@ fn ended(child: &mut Child) -> Option<i32> {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();
         }
-        if begun.elapsed() > Duration::from_secs(60) {
+        let late = begun.elapsed() > Duration::from_secs(60);
+        if late {
             child.kill().unwrap();
-            panic!("the run did not end");
         }
+        assert!(!late, "the run did not end");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -51,7 +51,7 @@ pub enum GapsError {
 const SCOPE_GROUPS: [&str; 11] = [
     "eq",
     "in",
-    "all",
+    "all-of",
     "library",
     "races",
     "crash",

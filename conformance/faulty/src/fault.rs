@@ -67,7 +67,7 @@ faults! {
         "eq/float" "eq/float-as-integer" "eq/true" "eq/text-is-no-number" "eq/number-is-no-text"
         "eq/member-of-a-list" "eq/list-as-json-text" "eq/two-keys" "in/plain" "in/none" "in/empty"
         "in/mixed-kinds" "in/missing" "in/duplicates" "in/substring-of-plain" "in/list-as-json-text"
-        "in/numbers" "all/another-kind" "operators/ne" "operators/ne-of-a-list" "operators/ne-and-missing"
+        "in/numbers" "all-of/another-kind" "operators/ne" "operators/ne-of-a-list" "operators/ne-and-missing"
         "operators/nin" "operators/nin-of-a-list" "operators/gt" "operators/gte" "operators/lt"
         "operators/lte" "operators/gt-a-fraction" "operators/between" "operators/float-range"
         "operators/beyond-2-53" "operators/range-of-a-list" "operators/range-of-another-kind"
@@ -82,8 +82,8 @@ faults! {
         "library/kinds" "library/folder" "library/folders" "library/tags" "library/source-ids"
         "library/any-of" "library/own-filter" "paging/under-a-filter";
     /// `$all` is dropped from filters.
-    DropsAll => "all/subset" "all/exact" "all/one-missing" "all/plain-field" "all/two-of-a-plain-field"
-        "all/missing-field" "all/duplicates" "all/order" "all/under-not" "operators/open-all"
+    DropsAll => "all-of/subset" "all-of/exact" "all-of/one-missing" "all-of/plain-field" "all-of/two-of-a-plain-field"
+        "all-of/missing-field" "all-of/duplicates" "all-of/order" "all-of/under-not" "operators/open-all"
         "operators/random" "refusals/no-condition-is-dropped" "delete/exactly-what-matches";
     /// `$in` compares a list with each value as a whole, so no list matches.
     InComparesListAsOne => "in/list-any" "in/list-one" "in/odd-characters" "in/substring"
@@ -109,7 +109,7 @@ faults! {
     FiltersAfterTopK => "search/full-under-a-filter" "search/one-in-a-thousand"
         "lexical/full-under-a-filter" "library/hybrid" "library/full-under-a-scope";
     /// One hit fewer than asked for.
-    OffByOneTopK => "all/empty" "operators/ne-of-another-kind" "operators/nin-empty" "search/top-k"
+    OffByOneTopK => "all-of/empty" "operators/ne-of-another-kind" "operators/nin-empty" "search/top-k"
         "search/top-k-over-what-is-there" "search/ties-at-the-cut" "lexical/prefix"
         "lexical/prefix-of-one-letter" "lexical/top-k" "lexical/top-k-keeps-the-best"
         "lexical/a-leg-without-words" "faults/given-up-search";
@@ -277,7 +277,7 @@ faults! {
     /// The filter reaches both legs by themselves, and the dense one alone when both are asked.
     FiltersOneOfBoth => "lexical/both-legs" "lexical/both-legs-with-filters-of-their-own";
     /// Conditions on a missing field are unknown, also under a `$not`, as in SQL.
-    ThreeValuedLogic => "all/under-not" "operators/ne" "operators/ne-of-a-list" "operators/ne-and-missing"
+    ThreeValuedLogic => "all-of/under-not" "operators/ne" "operators/ne-of-a-list" "operators/ne-and-missing"
         "operators/nin" "operators/nin-of-a-list" "operators/not" "operators/not-under-a-key"
         "operators/not-in-and-missing" "operators/not-of-a-range-and-missing" "operators/not-of-and"
         "operators/not-not-and-missing" "operators/de-morgan" "operators/open-ne" "operators/random";
@@ -286,7 +286,7 @@ faults! {
         "operators/open-all-of-both" "operators/open-ne-of-a-float" "eq/integer-under-a-float-field";
     /// A text matches what contains it.
     MatchesSubstrings => "eq/text" "eq/not-contained" "eq/empty-text" "in/substring"
-        "in/part-of-a-plain-text" "all/part-of-a-member" "operators/random" "delete/exactly-what-matches";
+        "in/part-of-a-plain-text" "all-of/part-of-a-member" "operators/random" "delete/exactly-what-matches";
     /// What a write locks stays locked when it has returned.
     KeepsLockOfTheReturned => "races/a-write-that-returned-holds-nobody";
     /// Writers take no turns, and a replace is made of several steps.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use shelfward_core::{
     CollectionSpec, ErrorKind, Hit, MAX_PREFIX_EXPANSIONS, Match, QueryWord, StoredRecord,
-    WordRule, query_words,
+    WordRule, adapter::text_words,
 };
 
 use super::Fault;
@@ -147,8 +147,8 @@ impl LexicalLeg<'_> {
     fn cut(&self, text: &str) -> Vec<String> {
         let owned = |word: &str| word.to_owned();
         let by_rule = |rule: WordRule| -> Vec<String> {
-            let words = query_words(text, rule, false).unwrap_or_default();
-            words.iter().map(|word| word.text.to_string()).collect()
+            let words = text_words(text, rule);
+            words.iter().map(ToString::to_string).collect()
         };
         match self.fault {
             Fault::KeepsCaseOfWords => text

@@ -206,7 +206,7 @@ fn words_of_another_rule_are_refused_by_name() {
     for rule in [WordRule::Seed, WordRule::UnicodeBigrams] {
         assert_eq!(refused(&saved, rule).0.saved.as_deref(), Some("unicode/2"));
     }
-    assert!(Bm25Index::from_json(&saved, Bm25Tokenizer::seed()).is_err());
+    assert!(Bm25Index::from_json(&saved, Bm25Tokenizer::plain_english()).is_err());
 
     // The same of the form in bytes.
     let mut bytes = Vec::new();

@@ -24,7 +24,7 @@ fn ids<'a>(hits: &[Hit<'a>]) -> Vec<&'a str> {
 
 #[test]
 fn the_seeds_tokenizer() {
-    let seed = Bm25Tokenizer::seed();
+    let seed = Bm25Tokenizer::plain_english();
     for (text, words) in [
         (
             "Reset a password from the sign-in page.",

@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 #![doc = include_str!("../README.md")]
 
+mod accents;
 #[cfg(feature = "splitters")]
 mod blocks;
 mod fold;
@@ -19,6 +20,7 @@ mod span;
 #[cfg(feature = "splitters")]
 mod split;
 mod turns;
+mod width;
 #[cfg(feature = "splitters")]
 mod word_places;
 mod words;
@@ -38,4 +40,4 @@ pub use split::{
 pub use turns::{ChunkTurns, Turn, TurnPassage, TurnPlace, chunk_turns, is_blank};
 #[cfg(feature = "splitters")]
 pub use word_places::WordPlaces;
-pub use words::{WordRule, lexical_tokens};
+pub use words::{WordRule, is_prefix, lexical_tokens};

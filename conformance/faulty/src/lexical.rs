@@ -23,9 +23,11 @@ pub(super) fn of_words(fault: Fault) -> bool {
             | Fault::CountsDeletedTexts
             | Fault::CutsIdfAtZero
             | Fault::CutsPrefixes
+            | Fault::CutsTextsAsQueries
             | Fault::CutsWordsByOneRule
             | Fault::ExpandsOneLetter
             | Fault::KeepsCaseOfWords
+            | Fault::KeepsWidthOfLetters
             | Fault::LeavesOutEmptyTexts
             | Fault::LexicalOutOfOrder
             | Fault::LosesLongWords
@@ -163,6 +165,12 @@ impl LexicalLeg<'_> {
                 .filter(|word| !word.is_empty())
                 .collect(),
             Fault::CutsWordsByOneRule => by_rule(WordRule::Unicode),
+            Fault::CutsTextsAsQueries => self.spec.word_rule.query_words(text),
+            Fault::KeepsWidthOfLetters
+                if text.contains(|c| ('\u{FF01}'..='\u{FFDC}').contains(&c)) =>
+            {
+                by_rule(WordRule::Seed)
+            }
             Fault::LosesLongWords => {
                 let mut words = by_rule(self.spec.word_rule);
                 words.retain(|word| word.len() <= 64);

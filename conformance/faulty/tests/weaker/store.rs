@@ -216,9 +216,7 @@ impl WeakCollection {
             let Some(text) = &record.text else { continue };
             let held = text_words(text, self.spec().word_rule);
             let times = |word: &QueryWord| -> f64 {
-                let same = held
-                    .iter()
-                    .filter(|held| self.same(held.as_str(), word));
+                let same = held.iter().filter(|held| self.same(held.as_str(), word));
                 same.map(|_| 1.0).sum()
             };
             let times: Vec<f64> = words.iter().map(times).collect();

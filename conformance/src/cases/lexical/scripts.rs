@@ -130,7 +130,11 @@ async fn one_letter(context: Context) -> Checked {
 /// Full-width and half-width letters are the ordinary ones, in texts and in queries.
 async fn width(context: Context) -> Checked {
     let collection = empty_by_rule(&context, WordRule::UnicodeBigrams).await?;
-    let texts = [("wide", "ＡＢＣ１２３"), ("half", "ﾊﾟｿｺﾝ"), ("plain", "abc123 パソコン")];
+    let texts = [
+        ("wide", "ＡＢＣ１２３"),
+        ("half", "ﾊﾟｿｺﾝ"),
+        ("plain", "abc123 パソコン"),
+    ];
     put(&collection, &texts).await?;
     for (query, expected) in [
         ("abc123", &["wide", "plain"]),
@@ -168,7 +172,8 @@ async fn folding(context: Context) -> Checked {
         finds(&plain, query, NONE).await?;
     }
     for collection in [&folded, &plain] {
-        for (query, expected) in [("straße ÜBER", "de"), ("كُتُبٌ", "ar"), ("किताब", "hi")] {
+        for (query, expected) in [("straße ÜBER", "de"), ("كُتُبٌ", "ar"), ("किताब", "hi")]
+        {
             finds(collection, query, &[expected]).await?;
         }
         finds(collection, "कताब", NONE).await?;

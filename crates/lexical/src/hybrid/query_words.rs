@@ -30,7 +30,8 @@ impl QueryWords {
         let mut held: HashSet<&str> = HashSet::new();
         tokenizer.for_each_word(text, &mut |word| {
             let stands_for = |asked: &&String| {
-                *asked == word || (self.options.prefix && is_prefix(asked) && word.starts_with(asked.as_str()))
+                *asked == word
+                    || (self.options.prefix && is_prefix(asked) && word.starts_with(asked.as_str()))
             };
             held.extend(self.words.iter().filter(stands_for).map(String::as_str));
         });

@@ -5,18 +5,6 @@ use std::process::ExitCode;
 use crate::options::Options;
 use crate::report::{Report, machine};
 
-/// Reads what the process was called with and goes on with it.
-#[expect(clippy::print_stderr, reason = "a benchmark says what it lacks")]
-pub fn begun(groups: &[&str], go_on: impl FnOnce(&Options) -> ExitCode) -> ExitCode {
-    match Options::read(groups) {
-        Ok(options) => go_on(&options),
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::from(2)
-        }
-    }
-}
-
 /// Measures the groups that are wanted, in their order, and prints the report.
 ///
 /// `material` is what is searched, as the report says it; a group is its name and what measures it.

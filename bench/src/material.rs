@@ -3,31 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// A generator of numbers that answers the same for the same seed, on every machine.
-#[derive(Clone, Debug)]
-pub struct Numbers(u64);
-
-impl Numbers {
-    /// Starts at a seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next number (splitmix64).
-    pub fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
-        let end = end.max(1) as u64;
-        usize::try_from(self.next_u64() % end).unwrap_or(0)
-    }
-}
+use fastrand::Rng;
 
 /// Paragraphs of manuals: those of the file that `SHELFWARD_SHARED` points to, else those of this
 /// project's own documentation.
@@ -63,18 +39,18 @@ pub fn paragraphs() -> Result<(Vec<String>, &'static str), String> {
 /// `count` documents, each a paragraph that is drawn at random, in which one word in ten is that of
 /// another paragraph, so that no two documents are alike.
 pub fn documents(paragraphs: &[String], count: usize, seed: u64) -> Vec<String> {
-    let mut numbers = Numbers::new(seed);
+    let mut numbers = Rng::with_seed(seed);
     let words: Vec<Vec<&str>> = paragraphs
         .iter()
         .map(|p| p.split_whitespace().collect())
         .collect();
     let mut documents = Vec::with_capacity(count);
     for _ in 0..count {
-        let mut drawn = words[numbers.below(words.len())].clone();
+        let mut drawn = words[numbers.usize(..words.len())].clone();
         for word in &mut drawn {
-            if numbers.below(10) == 0 {
-                let other = &words[numbers.below(words.len())];
-                *word = other[numbers.below(other.len())];
+            if numbers.usize(..10) == 0 {
+                let other = &words[numbers.usize(..words.len())];
+                *word = other[numbers.usize(..other.len())];
             }
         }
         documents.push(drawn.join(" "));
@@ -84,24 +60,24 @@ pub fn documents(paragraphs: &[String], count: usize, seed: u64) -> Vec<String> 
 
 /// `count` queries of two to four words that stand near each other in a document.
 pub fn queries(documents: &[String], count: usize, seed: u64) -> Vec<Vec<String>> {
-    let mut numbers = Numbers::new(seed);
+    let mut numbers = Rng::with_seed(seed);
     let mut queries = Vec::with_capacity(count);
     while queries.len() < count {
-        let document = &documents[numbers.below(documents.len())];
+        let document = &documents[numbers.usize(..documents.len())];
         let words: Vec<String> = document
             .split(|c: char| !c.is_ascii_alphanumeric())
             .filter(|word| word.len() > 1)
             .map(str::to_ascii_lowercase)
             .collect();
-        let wanted = 2 + numbers.below(3);
+        let wanted = 2 + numbers.usize(..3);
         if words.len() < 12 {
             continue;
         }
-        let start = numbers.below(words.len() - 11);
+        let start = numbers.usize(..words.len() - 11);
         let mut query: Vec<String> = Vec::new();
         while query.len() < wanted {
-            let word = &words[start + numbers.below(12)];
-            if !query.contains(word) || numbers.below(4) == 0 {
+            let word = &words[start + numbers.usize(..12)];
+            if !query.contains(word) || numbers.usize(..4) == 0 {
                 query.push(word.clone());
             }
         }

@@ -1,5 +1,9 @@
 //! What a benchmark may be told on the command line.
 
+use std::num::NonZeroUsize;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
 /// What a benchmark may be told.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -16,44 +20,45 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads what the process was called with.
-    ///
-    /// # Errors
-    /// What was not understood, and what would have been.
-    pub fn read(groups: &[&str]) -> Result<Self, String> {
-        Self::of(std::env::args().skip(1), groups)
+    /// Reads what the process was called with; help, or what was not understood, ends it.
+    pub fn read(groups: &[&'static str]) -> Self {
+        let number = |name, default| {
+            let number = value_parser!(NonZeroUsize);
+            Arg::new(name)
+                .long(name)
+                .value_name("N")
+                .default_value(default)
+                .value_parser(number)
+        };
+        let flag = |name| Arg::new(name).long(name).action(ArgAction::SetTrue);
+        let only = Arg::new("only").long("only").value_name("NAME");
+        let found = Command::new("bench")
+            .arg(number("documents", "100000").help("How many documents there are"))
+            .arg(number("rounds", "9").help("How many rounds each query is timed in"))
+            .arg(
+                only.value_parser(groups.to_vec())
+                    .help("The one group of rows to run"),
+            )
+            .arg(flag("ours-only").help("Leave the peers out"))
+            .arg(flag("json").help("Print the report as JSON"))
+            // Cargo says so to every benchmark.
+            .arg(flag("bench").hide(true))
+            .get_matches();
+        Self::of(&found)
     }
 
-    fn of(mut arguments: impl Iterator<Item = String>, groups: &[&str]) -> Result<Self, String> {
-        let mut options = Self {
-            documents: 100_000,
-            rounds: 9,
-            only: None,
-            ours_only: false,
-            json: false,
+    fn of(found: &ArgMatches) -> Self {
+        let number = |name| {
+            found
+                .get_one::<NonZeroUsize>(name)
+                .map_or(1, |number| number.get())
         };
-        while let Some(argument) = arguments.next() {
-            match argument.as_str() {
-                "--documents" => options.documents = number(&argument, arguments.next())?,
-                "--rounds" => options.rounds = number(&argument, arguments.next())?,
-                "--only" => options.only = Some(arguments.next().unwrap_or_default()),
-                "--ours-only" => options.ours_only = true,
-                "--json" => options.json = true,
-                // Cargo says so to every benchmark.
-                "--bench" => {}
-                other => {
-                    return Err(format!(
-                        "no option {other:?}; there are --documents N, --rounds N, --only NAME, \
-                         --ours-only and --json"
-                    ));
-                }
-            }
-        }
-        match &options.only {
-            Some(only) if !groups.contains(&only.as_str()) => {
-                Err(format!("no rows {only:?}; there are {}", groups.join(", ")))
-            }
-            _ => Ok(options),
+        Self {
+            documents: number("documents"),
+            rounds: number("rounds"),
+            only: found.get_one::<String>("only").cloned(),
+            ours_only: found.get_flag("ours-only"),
+            json: found.get_flag("json"),
         }
     }
 
@@ -61,10 +66,4 @@ impl Options {
     pub fn wants(&self, group: &str) -> bool {
         self.only.as_deref().is_none_or(|only| only == group)
     }
-}
-
-fn number(argument: &str, given: Option<String>) -> Result<usize, String> {
-    let given = given.unwrap_or_default();
-    let number = given.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| format!("{argument} is {given:?}; it must be a whole number above 0"))
 }

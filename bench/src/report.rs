@@ -34,6 +34,8 @@ pub enum Unit {
     Seconds,
     /// Memory.
     Bytes,
+    /// A part of a whole, from 0 to 1.
+    Share,
 }
 
 /// A figure in the middle and at the 95th percentile, where there are many.
@@ -108,6 +110,14 @@ impl Row {
             unit: Unit::Bytes,
             ..Self::times(what, documents, beside)
                 .measured([Some(Figures::one(ours)), Some(Figures::one(theirs))])
+        }
+    }
+
+    /// A row of two shares, of which the smaller is better.
+    pub fn shares(what: &str, documents: usize, beside: &str, ours: f64, theirs: f64) -> Self {
+        Self {
+            unit: Unit::Share,
+            ..Self::bytes(what, documents, beside, ours, theirs)
         }
     }
 
@@ -264,6 +274,7 @@ where
 fn shown(figures: Figures, unit: Unit) -> String {
     let (factor, name) = match unit {
         Unit::Bytes => (1e-6, "MB"),
+        Unit::Share => (1e2, "%"),
         Unit::Seconds if figures.p50 < 1e-3 => (1e6, "µs"),
         Unit::Seconds if figures.p50 < 1.0 => (1e3, "ms"),
         Unit::Seconds => (1.0, "s"),

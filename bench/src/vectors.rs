@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::material::Numbers;
+use fastrand::Rng;
 
 /// How many clusters there are for so many vectors.
 fn clusters(count: usize) -> usize {
@@ -11,12 +11,12 @@ fn clusters(count: usize) -> usize {
 
 /// `count` vectors of length 1, and `queries` more that are drawn alike.
 pub fn drawn(count: usize, queries: usize, width: usize) -> (Vec<Arc<[f32]>>, Vec<Vec<f32>>) {
-    let mut numbers = Numbers::new(7);
+    let mut numbers = Rng::with_seed(7);
     let centres: Vec<Vec<f32>> = (0..clusters(count))
         .map(|_| (0..width).map(|_| normal(&mut numbers)).collect())
         .collect();
     let mut draw = || -> Vec<f32> {
-        let centre = &centres[numbers.below(centres.len())];
+        let centre = &centres[numbers.usize(..centres.len())];
         // As far from the centre as the centres are from each other, so that clusters overlap.
         let moved: Vec<f32> = centre.iter().map(|x| x + normal(&mut numbers)).collect();
         let length = moved.iter().map(|x| x * x).sum::<f32>().sqrt();
@@ -27,11 +27,11 @@ pub fn drawn(count: usize, queries: usize, width: usize) -> (Vec<Arc<[f32]>>, Ve
 }
 
 /// A number that is normally distributed, nearly: the sum of twelve even ones.
-fn normal(numbers: &mut Numbers) -> f32 {
+fn normal(numbers: &mut Rng) -> f32 {
     let even = |bits: u64| f32::from(u16::try_from(bits & 0xffff).unwrap_or(0)) / 65_536.0;
     let sum: f32 = (0..3)
         .map(|_| {
-            let bits = numbers.next_u64();
+            let bits = numbers.u64(..);
             (0..4).map(|n| even(bits >> (16 * n))).sum::<f32>()
         })
         .sum();

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use shelfward_core::{Collection, ErrorKind, Record, StoreError};
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
-use support::{Lot, collection, name, open, open_with, rows, seed, source, versions};
+use support::{collection, name, open, open_with, rows, seed, source, versions};
 
 const PASSAGES: usize = 50;
 const PAGE: u64 = 4096;
@@ -269,7 +269,7 @@ fn wait_for(process: &mut Child, reached: impl Fn() -> bool) {
 #[tokio::test]
 async fn a_process_killed_within_a_checkpoint() {
     let kills: usize = std::env::var("SHELFWARD_KILLS").map_or(16, |n| n.parse().unwrap());
-    let mut lot = Lot::new(seed("SHELFWARD_KILL_SEED"));
+    let mut random = fastrand::Rng::with_seed(seed("SHELFWARD_KILL_SEED"));
     let mut cut_off = 0;
     let mut folder = tempfile::tempdir().unwrap();
     for kill in 0..kills {
@@ -285,7 +285,7 @@ async fn a_process_killed_within_a_checkpoint() {
             .unwrap();
         wait_for(&mut process, || done(folder.path()) > before);
         if kill % 4 == 0 {
-            std::thread::sleep(Duration::from_micros(lot.below(40_000) as u64));
+            std::thread::sleep(Duration::from_micros(random.usize(..40_000) as u64));
         } else {
             let file = File::open(&path).unwrap();
             wait_for(&mut process, || is_shorter(&file));

@@ -11,8 +11,8 @@ use shelfward_core::filter::key;
 use shelfward_core::{ErrorKind, Filter, Include, Leg, LegResult, Result, Store, StoredRecord};
 use shelfward_sqlite::{SqliteOptions, SqliteStore, Synchronous};
 use support::{
-    Lot, collection, dense, everything, key_of, lexical, name, of_source, of_tenant, open, record,
-    seed, source,
+    collection, dense, everything, key_of, lexical, name, of_source, of_tenant, open, record, seed,
+    source,
 };
 
 /// Everything that is asked of a file, and what it answered.
@@ -91,7 +91,7 @@ static PANICS: AtomicUsize = AtomicUsize::new(0);
 
 #[tokio::test]
 async fn a_thousand_damages() {
-    let mut lot = Lot::new(seed("SHELFWARD_DAMAGE_SEED"));
+    let mut random = fastrand::Rng::with_seed(seed("SHELFWARD_DAMAGE_SEED"));
     let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole.db");
     make(&whole).await;
@@ -110,19 +110,19 @@ async fn a_thousand_damages() {
         let mut damaged = bytes.clone();
         let what = match round % 10 {
             0 => {
-                let length = 1 + lot.below(bytes.len() - 1);
+                let length = 1 + random.usize(..(bytes.len() - 1));
                 damaged.truncate(length);
                 format!("cut to {length} bytes")
             }
             1 => {
                 // A run of bytes, as of a block that was lost.
-                let at = lot.below(bytes.len());
-                let to = (at + 1 + lot.below(600)).min(bytes.len());
+                let at = random.usize(..bytes.len());
+                let to = (at + 1 + random.usize(..600)).min(bytes.len());
                 damaged[at..to].fill(0);
                 format!("zeros from {at} to {to}")
             }
             _ => {
-                let (at, bit) = (lot.below(bytes.len()), lot.below(8));
+                let (at, bit) = (random.usize(..bytes.len()), random.usize(..8));
                 damaged[at] ^= 1 << bit;
                 format!("bit {bit} of byte {at}")
             }
@@ -238,7 +238,7 @@ async fn a_damaged_row_fails_the_searches_that_would_read_it_alone() {
 /// A log that is damaged loses what was written last, whole writes of it, and nothing else.
 #[tokio::test]
 async fn a_damaged_log_answers_with_the_old_whole_or_the_new_whole() {
-    let mut lot = Lot::new(seed("SHELFWARD_DAMAGE_SEED"));
+    let mut random = fastrand::Rng::with_seed(seed("SHELFWARD_DAMAGE_SEED"));
     let folder = tempfile::tempdir().unwrap();
     let live = folder.path().join("live.db");
     make(&live).await;
@@ -258,9 +258,9 @@ async fn a_damaged_log_answers_with_the_old_whole_or_the_new_whole() {
     for round in 0..200 {
         let mut damaged = log.clone();
         if round % 4 == 1 {
-            damaged.truncate(lot.below(log.len()));
+            damaged.truncate(random.usize(..log.len()));
         } else if round > 0 {
-            damaged[lot.below(log.len())] ^= 1 << lot.below(8);
+            damaged[random.usize(..log.len())] ^= 1 << random.usize(..8);
         }
         let path = folder.path().join(format!("{round}.db"));
         std::fs::write(&path, &file).unwrap();

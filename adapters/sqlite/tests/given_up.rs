@@ -12,9 +12,7 @@ use rusqlite::Connection;
 use shelfward_core::filter::key;
 use shelfward_core::{MetadataKey, MetadataPatch, Scalar, Store};
 use shelfward_sqlite::{SqliteOptions, SqliteStore};
-use support::{
-    Lot, collection, dense, of_source, of_tenant, open, rows, seed, source, spec, versions,
-};
+use support::{collection, dense, of_source, of_tenant, open, rows, seed, source, spec, versions};
 
 /// The rows and the highest version, read past the store.
 fn held(connection: &Connection) -> (i64, Option<String>) {
@@ -26,7 +24,7 @@ fn held(connection: &Connection) -> (i64, Option<String>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn writes_given_up_at_any_moment_land_by_then_or_never() {
-    let mut lot = Lot::new(seed("SHELFWARD_GIVEN_UP_SEED"));
+    let mut random = fastrand::Rng::with_seed(seed("SHELFWARD_GIVEN_UP_SEED"));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("given_up.db");
     let store = open(&path);
@@ -48,7 +46,9 @@ async fn writes_given_up_at_any_moment_land_by_then_or_never() {
         let records = source("t", "s", 30 + round % 5, round);
         let keys: Vec<_> = records.iter().map(|record| record.key.clone()).collect();
         let patch = patch(i64::try_from(round).unwrap());
-        let moment = Instant::now() + Duration::from_micros(lot.below(longest) as u64);
+        // As often right at the beginning as near the end.
+        let wait = random.usize(..longest) >> random.usize(..12);
+        let moment = Instant::now() + Duration::from_micros(wait as u64);
         {
             let writing: std::pin::Pin<Box<dyn Future<Output = ()> + Send>> = match round % 4 {
                 0 => Box::pin(async { drop(held_open.upsert(&records).await) }),

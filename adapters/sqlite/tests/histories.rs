@@ -11,7 +11,7 @@ use shelfward_core::filter::key;
 use shelfward_core::{Collection, Filter, Include, LegResult, MetadataKey, MetadataPatch, Value};
 use shelfward_sqlite::{SqliteOptions, Synchronous};
 use support::{
-    Lot, collection, dense, key_of, lexical, name, of_source, of_tenant, open_with, seed, source,
+    collection, dense, key_of, lexical, name, of_source, of_tenant, open_with, seed, source,
 };
 
 fn quick() -> SqliteOptions {
@@ -55,7 +55,7 @@ async fn anew(path: &Path) -> Vec<LegResult> {
 
 #[tokio::test]
 async fn kept_in_step_is_as_read_anew() {
-    let mut lot = Lot::new(seed("SHELFWARD_HISTORY_SEED"));
+    let mut random = fastrand::Rng::with_seed(seed("SHELFWARD_HISTORY_SEED"));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.db");
     let stores = [open_with(&path, quick()), open_with(&path, quick())];
@@ -63,27 +63,27 @@ async fn kept_in_step_is_as_read_anew() {
     let groups = MetadataKey::new("groups").unwrap();
     let mut met = 0;
     for step in 0..150 {
-        let writer = &handles[lot.below(2)];
-        let tenant = ["t0", "t1"][lot.below(2)];
-        let unit = format!("s{}", lot.below(4));
+        let writer = &handles[random.usize(..2)];
+        let tenant = ["t0", "t1"][random.usize(..2)];
+        let unit = format!("s{}", random.usize(..4));
         let selector = of_source(tenant, &unit);
-        match lot.below(20) {
+        match random.usize(..20) {
             0..8 => {
-                let records = source(tenant, &unit, lot.below(12), step);
+                let records = source(tenant, &unit, random.usize(..12), step);
                 writer.replace(&selector, &records).await.unwrap();
             }
             8..11 => {
-                let records = source(tenant, &unit, 1 + lot.below(12), step);
+                let records = source(tenant, &unit, 1 + random.usize(..12), step);
                 writer.upsert(&records).await.unwrap();
             }
             11..14 => {
                 let keys: Vec<_> = (0..4)
-                    .map(|_| key_of(tenant, &unit, lot.below(12)))
+                    .map(|_| key_of(tenant, &unit, random.usize(..12)))
                     .collect();
                 writer.delete(&keys).await.unwrap();
             }
             14..17 => {
-                let value = Value::texts([format!("team:{}", lot.below(3))]).unwrap();
+                let value = Value::texts([format!("team:{}", random.usize(..3))]).unwrap();
                 let patch = MetadataPatch::new().set(groups.clone(), value);
                 writer.update_metadata(&selector, &patch).await.unwrap();
             }
@@ -95,7 +95,7 @@ async fn kept_in_step_is_as_read_anew() {
             }
         }
         // Not after each step, so that steps add up.
-        if lot.below(2) == 0 {
+        if random.usize(..2) == 0 {
             let expected = anew(&path).await;
             for handle in &handles {
                 assert_eq!(answers(handle).await, expected, "step {step}");

@@ -13,8 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use support::{
-    Lot, collection, everything, lexical, name, of_source, of_tenant, open, rows, seed, source,
-    versions,
+    collection, everything, lexical, name, of_source, of_tenant, open, rows, seed, source, versions,
 };
 
 const CHILD: &str = "SHELFWARD_SQLITE_CHILD";
@@ -73,7 +72,7 @@ fn done(folder: &Path) -> usize {
 #[tokio::test]
 async fn a_process_killed_at_any_moment() {
     let kills: usize = std::env::var("SHELFWARD_KILLS").map_or(40, |n| n.parse().unwrap());
-    let mut lot = Lot::new(seed("SHELFWARD_KILL_SEED"));
+    let mut random = fastrand::Rng::with_seed(seed("SHELFWARD_KILL_SEED"));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("killed.db");
     std::fs::write(folder.path().join("done"), b"").unwrap();
@@ -87,7 +86,7 @@ async fn a_process_killed_at_any_moment() {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        std::thread::sleep(Duration::from_micros(lot.below(60_000) as u64));
+        std::thread::sleep(Duration::from_micros(random.usize(..60_000) as u64));
         process.kill().unwrap();
         process.wait().unwrap();
 
@@ -125,7 +124,7 @@ async fn a_process_killed_at_any_moment() {
 #[tokio::test]
 async fn a_process_killed_while_it_makes_the_file() {
     let kills: usize = std::env::var("SHELFWARD_KILLS").map_or(40, |n| n.parse().unwrap());
-    let mut lot = Lot::new(seed("SHELFWARD_KILL_SEED"));
+    let mut random = fastrand::Rng::with_seed(seed("SHELFWARD_KILL_SEED"));
     let (mut nothing, mut made) = (0, 0);
     for kill in 0..kills {
         let folder = tempfile::tempdir().unwrap();
@@ -137,7 +136,7 @@ async fn a_process_killed_while_it_makes_the_file() {
         while kill % 2 == 0 && !path.exists() && begun.elapsed() < Duration::from_secs(20) {
             std::thread::yield_now();
         }
-        std::thread::sleep(Duration::from_micros(lot.below(20_000) as u64));
+        std::thread::sleep(Duration::from_micros(random.usize(..20_000) as u64));
         process.kill().unwrap();
         process.wait().unwrap();
         match open(&path).list().await.unwrap().len() {

@@ -10,7 +10,8 @@ mod rows;
 
 use std::process::ExitCode;
 
-use shelfward_bench::benchmark::{begun, measured};
+use shelfward_bench::benchmark::measured;
+use shelfward_bench::options::Options;
 use shelfward_bench::report::Report;
 
 /// How many vectors an answer holds.
@@ -31,10 +32,9 @@ const GROUPS: [(&str, fn(&rows::Run<'_>, &mut Report)); 8] = [
 ];
 
 fn main() -> ExitCode {
-    begun(&GROUPS.map(|(name, _)| name), |options| {
-        let material = format!("vectors of {WIDTH} numbers in clusters");
-        let run = &rows::Run::new(options);
-        let groups = GROUPS.map(|(name, rows)| (name, move |report: &mut _| rows(run, report)));
-        measured("dense", material, options, groups)
-    })
+    let options = &Options::read(&GROUPS.map(|(name, _)| name));
+    let material = format!("vectors of {WIDTH} numbers in clusters");
+    let run = &rows::Run::new(options);
+    let groups = GROUPS.map(|(name, rows)| (name, move |report: &mut _| rows(run, report)));
+    measured("dense", material, options, groups)
 }

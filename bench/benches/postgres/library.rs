@@ -119,7 +119,7 @@ impl Library {
 }
 
 pub(crate) fn tenant(number: usize) -> TenantId {
-    TenantId::new(&format!("t{number}")).unwrap()
+    TenantId::new(format!("t{number}")).unwrap()
 }
 
 /// The source whose first passage is given.

@@ -10,7 +10,7 @@ pub trait Tokenizer {
     /// Calls `each` with every word of `text`, in order, repetitions included.
     fn for_each_word(&self, text: &str, each: &mut dyn FnMut(&str));
 
-    /// The word rule and its version, as `unicode/2`, which an index saved with it names and is
+    /// The word rule and its version, such as `unicode/3`, which an index saved with it names and is
     /// restored by alone. `None`, unless it is implemented: nothing is known of the words, and a saved
     /// index is taken on trust.
     fn rule(&self) -> Option<String> {

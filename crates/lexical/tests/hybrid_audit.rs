@@ -16,7 +16,7 @@ use hybrid_support::core::{
 use shelfward_core::library::{ExecutedMode, LibraryError, PassageFilter, SearchRequest};
 use shelfward_core::observer::{DigestKey, Event, Searched};
 use shelfward_core::{LegKind, LibraryIndex, Limits, Match, Metadata, Store, StoredRecord};
-use shelfward_lexical::hybrid::{HybridError, HybridSettings, LibraryHybridSearcher};
+use shelfward_lexical::hybrid::{HybridError, LibraryHybridSearcher};
 use shelfward_lexical::{LexicalIndex, SearchOptions};
 use shelfward_text::WordRule;
 
@@ -51,18 +51,24 @@ impl Shelf {
     }
 
     fn searcher(&self, words: SearchOptions) -> LibraryHybridSearcher<WordRule> {
-        LibraryHybridSearcher::new(self.library.clone(), self.index.clone())
-            .with_settings(HybridSettings::default().words(words))
+        let searcher = LibraryHybridSearcher::new(self.library.clone(), self.index.clone());
+        match words.max_expansions {
+            Some(max) => searcher.with_max_expansions(max),
+            None => searcher,
+        }
     }
 
     /// The ids that a search of one reader finds by its words.
     async fn by_words(&self, query: &str, words: SearchOptions) -> Vec<String> {
-        let request = SearchRequest::new(query);
+        let request = SearchRequest::new(query)
+            .matching(words.matching)
+            .prefix(words.prefix)
+            .top_k(50);
         let searcher = self.searcher(words);
-        let answer = searcher.search(&scope("a", &["g"]), &request, 50).await;
+        let answer = searcher.search(&scope("a", &["g"]), &request).await;
         let passages = answer.unwrap().passages.into_iter();
         let by_words = passages.filter(|found| found.sparse.is_some());
-        by_words.map(|found| found.passage.id).collect()
+        by_words.map(|found| found.passage.id.to_string()).collect()
     }
 
     /// The one event since the last.
@@ -92,7 +98,10 @@ async fn one_event_names_exactly_what_was_answered() {
         (5, PassageFilter::new().tags(["none"])),
     ] {
         let request = SearchRequest::new("39").any_of([narrowing]);
-        let answer = searcher.search(&reader, &request, top_k).await.unwrap();
+        let answer = searcher
+            .search(&reader, &request.clone().top_k(top_k))
+            .await
+            .unwrap();
         let shown: Vec<_> = answer
             .passages
             .iter()
@@ -114,7 +123,10 @@ async fn one_event_names_exactly_what_was_answered() {
     let one = SearchOptions::default().prefix(true).max_expansions(1);
     shelf.index("s#1", "39th");
     let request = SearchRequest::new("39");
-    let refused = shelf.searcher(one).search(&reader, &request, 5).await;
+    let refused = shelf
+        .searcher(one)
+        .search(&reader, &request.prefix(true).top_k(5))
+        .await;
     assert!(refused.is_err() && shelf.events.0.lock().unwrap().is_empty());
 }
 
@@ -173,7 +185,7 @@ async fn a_refused_prefix_does_not_count_the_words_of_others() {
     let request = SearchRequest::new("sec");
     let refused = shelf
         .searcher(few)
-        .search(&scope("a", &["g"]), &request, 5)
+        .search(&scope("a", &["g"]), &request.prefix(true).top_k(5))
         .await;
     let refused = refused.unwrap_err();
     assert!(matches!(refused, HybridError::TooManyExpansions { max: 2 }));
@@ -225,7 +237,10 @@ async fn an_answer_says_what_ran_and_whether_it_is_all() {
     let reader = scope("a", &["g"]);
     let ask = async |query: &str, top_k| {
         let request = SearchRequest::new(query);
-        let answer = searcher.search(&reader, &request, top_k).await.unwrap();
+        let answer = searcher
+            .search(&reader, &request.clone().top_k(top_k))
+            .await
+            .unwrap();
         (answer.ran, answer.passages.len(), answer.complete)
     };
     assert_eq!(ask("one", 5).await, (ExecutedMode::Hybrid, 2, true));
@@ -252,19 +267,28 @@ async fn legs_are_as_deep_as_the_ceilings_of_the_store_allow() {
     }
     let searcher = shelf.searcher(SearchOptions::default());
     let (reader, request) = (scope("a", &["g"]), SearchRequest::new("one"));
-    let found = searcher.search(&reader, &request, 3).await.unwrap();
+    let found = searcher
+        .search(&reader, &request.clone().top_k(3))
+        .await
+        .unwrap();
     assert_eq!((found.passages.len(), found.complete), (3, true));
-    let refused = searcher.search(&reader, &request, 4).await.unwrap_err();
+    let refused = searcher
+        .search(&reader, &request.clone().top_k(4))
+        .await
+        .unwrap_err();
     assert!(
         matches!(refused, HybridError::TopK { given: 4, max: 3 }),
         "{refused}"
     );
-    let blank = searcher.search(&reader, &SearchRequest::new(" "), 3).await;
+    let blank = searcher
+        .search(&reader, &SearchRequest::new(" ").top_k(3))
+        .await;
     assert!(matches!(
         blank,
         Err(HybridError::Library(LibraryError::Refused(_)))
     ));
     // It can be asked from any task.
-    let asked = tokio::spawn(async move { searcher.search(&reader, &request, 3).await });
+    let asked =
+        tokio::spawn(async move { searcher.search(&reader, &request.clone().top_k(3)).await });
     assert_eq!(asked.await.unwrap().unwrap().passages.len(), 3);
 }

@@ -10,9 +10,10 @@ use hybrid_support::core::{
 };
 use hybrid_support::{Index, QUERY, apples};
 use shelfward_core::library::{
-    IndexSource, LibraryError, PassageFilter, Refusal, ScopeChange, SearchRequest,
+    ExecutedMode, IndexSource, LibraryError, Mode, PassageFilter, Refusal, ScopeChange,
+    SearchRequest,
 };
-use shelfward_core::{EmbedError, LibraryIndex, Scope, Store};
+use shelfward_core::{EmbedError, LibraryIndex, Match, Scope, Store};
 use shelfward_lexical::LexicalIndex;
 use shelfward_lexical::hybrid::{
     Fusion, HybridError, HybridPassage, HybridSettings, LibraryHybridSearcher,
@@ -65,7 +66,11 @@ impl Shelf {
     }
 
     async fn found(&self, scope: &Scope, request: &SearchRequest) -> Vec<String> {
-        let found = self.searcher().search(scope, request, 100).await.unwrap();
+        let found = self
+            .searcher()
+            .search(scope, &request.clone().top_k(100))
+            .await
+            .unwrap();
         assert!(found.complete);
         let mut found = ids(&found.passages);
         found.sort();
@@ -74,7 +79,10 @@ impl Shelf {
 }
 
 fn ids(found: &[HybridPassage]) -> Vec<String> {
-    found.iter().map(|found| found.passage.id.clone()).collect()
+    found
+        .iter()
+        .map(|found| found.passage.id.to_string())
+        .collect()
 }
 
 fn apple() -> SearchRequest {
@@ -107,7 +115,7 @@ async fn what_is_out_of_scope_is_never_answered_though_the_index_holds_it() {
     assert_eq!(ours, ["mine#0", "mine#1"]);
     let found = shelf
         .searcher()
-        .search(&scope("a", &["g"]), &apple(), 9)
+        .search(&scope("a", &["g"]), &apple().top_k(9))
         .await
         .unwrap()
         .passages;
@@ -186,7 +194,7 @@ async fn ids_of_no_passage_are_passed_over() {
         .unwrap();
     let found = shelf
         .searcher()
-        .search(&scope("a", &["g"]), &apple(), 5)
+        .search(&scope("a", &["g"]), &apple().top_k(5))
         .await
         .unwrap()
         .passages;
@@ -213,7 +221,7 @@ async fn narrowing_reaches_both_legs() {
         (apple().folder("f"), vec!["filed#0"]),
         (apple().folder_ids(["f", "g"]), vec!["filed#0"]),
         (apple().source_ids([id("plain")]), vec!["plain#0"]),
-        (apple().source_ids([]), vec![]),
+        (apple().source_ids(Vec::<String>::new()), vec![]),
         (apple().kinds(["session"]), vec![]),
         (
             apple().any_of([
@@ -252,7 +260,7 @@ async fn many_hidden_hits_do_not_crowd_out_the_readable() {
     let settings = HybridSettings::default().fusion(Fusion::Interleave);
     let searcher = shelf.searcher().with_settings(settings);
     let found = searcher
-        .search(&scope("a", &["g"]), &apple(), 6)
+        .search(&scope("a", &["g"]), &apple().top_k(6))
         .await
         .unwrap()
         .passages;
@@ -280,12 +288,13 @@ async fn a_passage_is_shown_as_the_library_shows_it_with_the_fused_score() {
     shelf.add("a", titled, "s", &["apple"]).await;
     let found = shelf
         .searcher()
-        .search(&scope("a", &["g"]), &apple(), 5)
+        .search(&scope("a", &["g"]), &apple().top_k(5))
         .await
         .unwrap()
         .passages;
     let passage = &found[0].passage;
-    assert_eq!((passage.id.as_str(), &*passage.text), ("s#0", "apple"));
+    assert_eq!(passage.id, "s#0");
+    assert_eq!(&*passage.text, "apple");
     assert_eq!(
         (passage.title.as_deref(), passage.index),
         (Some("Fruit"), 0)
@@ -308,7 +317,10 @@ async fn blank_queries_and_top_k_ask_nobody() {
     for blank in ["", " \t", "\u{feff}"] {
         for top_k in [0, 5] {
             let request = SearchRequest::new(blank);
-            let refused = searcher.search(&reader, &request, top_k).await.unwrap_err();
+            let refused = searcher
+                .search(&reader, &request.top_k(top_k))
+                .await
+                .unwrap_err();
             let blank = matches!(
                 refused,
                 HybridError::Library(LibraryError::Refused(Refusal::BlankQuery))
@@ -318,14 +330,17 @@ async fn blank_queries_and_top_k_ask_nobody() {
     }
     assert!(
         searcher
-            .search(&reader, &apple(), 0)
+            .search(&reader, &apple().top_k(0))
             .await
             .unwrap()
             .passages
             .is_empty()
     );
     for top_k in [334, usize::MAX] {
-        let refused = searcher.search(&reader, &apple(), top_k).await.unwrap_err();
+        let refused = searcher
+            .search(&reader, &apple().top_k(top_k))
+            .await
+            .unwrap_err();
         assert!(
             matches!(refused, HybridError::TopK { max: 333, .. }),
             "{refused}"
@@ -336,7 +351,7 @@ async fn blank_queries_and_top_k_ask_nobody() {
 
     assert_eq!(
         searcher
-            .search(&reader, &apple(), 333)
+            .search(&reader, &apple().top_k(333))
             .await
             .unwrap()
             .passages
@@ -357,7 +372,7 @@ async fn a_query_without_words_is_answered_by_the_dense_leg_alone() {
     let request = SearchRequest::new("???");
     let found = shelf
         .searcher()
-        .search(&scope("a", &["g"]), &request, 5)
+        .search(&scope("a", &["g"]), &request.top_k(5))
         .await
         .unwrap()
         .passages;
@@ -374,11 +389,116 @@ async fn an_embedder_that_answers_no_vector_is_a_typed_error() {
     let shelf = Shelf::over(&memory(), drops).await;
     let searched = shelf
         .searcher()
-        .search(&scope("a", &["g"]), &apple(), 5)
+        .search(&scope("a", &["g"]), &apple().top_k(5))
         .await;
     let Err(HybridError::Library(LibraryError::Embed(EmbedError::Count { answered: 0, .. }))) =
         searched
     else {
         panic!("{searched:?}");
     };
+}
+
+#[tokio::test]
+async fn the_mode_of_the_request_says_which_legs_run() {
+    let shelf = Shelf::new().await;
+    shelf
+        .file("s", &["g"], &["an apple", "a pear", "apple pie"])
+        .await;
+    let (searcher, reader) = (shelf.searcher(), scope("a", &["g"]));
+    let embedded = shelf.embedder.calls();
+    for (mode, ran, count, embeddings) in [
+        (Mode::Lexical, ExecutedMode::Lexical, 2, 0),
+        (Mode::Dense, ExecutedMode::Dense, 3, 1),
+        (Mode::Hybrid, ExecutedMode::Hybrid, 3, 2),
+    ] {
+        let found = searcher.search(&reader, &apple().mode(mode)).await.unwrap();
+        assert_eq!((found.ran, found.passages.len()), (ran, count), "{mode:?}");
+        assert!(found.complete);
+        assert_eq!(shelf.embedder.calls(), embedded + embeddings, "{mode:?}");
+        let by_words = |found: &&HybridPassage| found.sparse.is_some();
+        let words = found.passages.iter().filter(by_words).count();
+        assert_eq!(words, if mode == Mode::Dense { 0 } else { 2 });
+        let by_vector = found.passages.iter().filter(|found| found.dense.is_some());
+        assert_eq!(by_vector.count(), if mode == Mode::Lexical { 0 } else { 3 });
+    }
+    // A leg by itself looks no deeper than it answers.
+    let most = shelf.library.limits().request_top_k();
+    for mode in [Mode::Lexical, Mode::Dense] {
+        let asked = apple().mode(mode);
+        assert!(
+            searcher
+                .search(&reader, &asked.clone().top_k(most))
+                .await
+                .is_ok()
+        );
+        let refused = searcher
+            .search(&reader, &asked.top_k(most + 1))
+            .await
+            .unwrap_err();
+        let refusal = HybridError::Library(LibraryError::Refused(Refusal::TopK {
+            given: most + 1,
+            max: most,
+        }));
+        assert_eq!(refused.to_string(), refusal.to_string());
+    }
+    let one = apple().mode(Mode::Lexical).top_k(1);
+    let found = searcher.search(&reader, &one).await.unwrap();
+    assert_eq!((ids(&found.passages).len(), found.complete), (1, true));
+    let wordless = SearchRequest::new("???").mode(Mode::Lexical);
+    let found = searcher.search(&reader, &wordless).await.unwrap();
+    assert!(found.passages.is_empty() && found.complete);
+    assert!(
+        searcher
+            .search(&reader, &SearchRequest::new(" ").mode(Mode::Lexical))
+            .await
+            .is_err()
+    );
+}
+
+#[tokio::test]
+async fn the_request_says_how_words_match() {
+    let shelf = Shelf::new().await;
+    shelf
+        .file("s", &["g"], &["an apple", "a pear", "apple pie", "pies"])
+        .await;
+    let (searcher, reader) = (shelf.searcher(), scope("a", &["g"]));
+    let asked = SearchRequest::new("apple pie").mode(Mode::Lexical);
+    for (request, right) in [
+        (asked.clone(), vec!["s#0", "s#2"]),
+        (asked.clone().matching(Match::All), vec!["s#2"]),
+        (asked.clone().prefix(true), vec!["s#0", "s#2", "s#3"]),
+        (asked.matching(Match::All).prefix(true), vec!["s#2"]),
+    ] {
+        let mut found = ids(&searcher.search(&reader, &request).await.unwrap().passages);
+        found.sort();
+        assert_eq!(found, right, "{request:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_index_is_made_anew_from_the_library() {
+    let shelf = Shelf::new().await;
+    shelf.file("kept", &["g"], &["an apple", "a pear"]).await;
+    shelf.file("removed", &["g"], &["apple"]).await;
+    shelf.file("hidden", &["h"], &["apple"]).await;
+    let other = source("other", &["g"], &["apple"]);
+    shelf.add("b", other, "other", &["apple"]).await;
+    let org = shelf.library.tenant(tenant("a"));
+    org.remove_source(&id("removed")).await.unwrap().count();
+    org.index_source(source("late", &["g"], &["apple pie"]))
+        .await
+        .unwrap();
+    let searcher = shelf.searcher();
+    searcher.rebuild(tenant("a")).await.unwrap();
+    {
+        let index = shelf.index.read().unwrap();
+        let held = ["kept#0", "kept#1", "late#0", "hidden#0"];
+        assert!(held.iter().all(|id| index.contains(id)));
+        assert_eq!(index.len(), held.len(), "no other tenant's, none removed");
+    }
+    let asked = apple().mode(Mode::Lexical);
+    let answer = searcher.search(&scope("a", &["g"]), &asked).await.unwrap();
+    let mut found = ids(&answer.passages);
+    found.sort();
+    assert_eq!(found, ["kept#0", "late#0"]);
 }

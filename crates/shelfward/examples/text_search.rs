@@ -12,7 +12,7 @@ use shelfward::lexical::fuzzy::{FuzzyDocument, FuzzyIndex, FuzzySearch, FuzzySet
 use shelfward::lexical::{
     Bm25Index, Bm25Tokenizer, Document, LexicalIndex, SearchOptions, Stemmer, Tokenizer,
 };
-use shelfward::text::{SnippetAround, WordRule, snippet_around};
+use shelfward::text::{Highlight, WordRule};
 
 const HELP: [(&str, &str); 4] = [
     (
@@ -84,26 +84,17 @@ pub(crate) fn stems() -> Result<String, Box<dyn Error>> {
     Ok(shown)
 }
 
-/// A snippet around the first word that each hit was found by.
+/// What of each hit shows why it was found.
 pub(crate) fn snippets() -> Result<String, Box<dyn Error>> {
-    // The index and the snippets must read words alike.
-    let rule = WordRule::Unicode;
-    let mut index = LexicalIndex::new(rule);
+    let mut index = LexicalIndex::new(WordRule::Unicode);
     index.add_documents(&help())?;
-    let options = SnippetAround {
-        before: 20,
-        after: 30,
-        rule,
-        ..SnippetAround::default()
-    };
-    let words = rule.query_words("arrive");
-    let mut shown = "Snippets for \"arrive\", by prefix\n".to_owned();
     let begun = SearchOptions::default().prefix(true);
-    for hit in index.search_with("arrive", 10, &begun)? {
+    let highlighter = index.highlighter("the code arrive", &begun).max_chars(40);
+    let mut shown = "Snippets for \"the code arrive\", by prefix\n".to_owned();
+    for hit in index.search_with("code arrive", 10, &begun)? {
         let text = HELP.iter().find(|(id, _)| *id == hit.id);
-        let text = text.map_or("", |(_, text)| *text);
-        let snippet = snippet_around(text, &words, &options);
-        shown += &format!("  {:<8} … {} …\n", hit.id, snippet.text);
+        let snippet = highlighter.snippet(text.map_or("", |(_, text)| *text));
+        shown += &format!("  {:<8} … {} …\n", hit.id, marked(&snippet));
     }
     Ok(shown)
 }
@@ -135,7 +126,7 @@ pub(crate) fn search_box() -> Result<String, Box<dyn Error>> {
     ] {
         for hit in index.search(typed, &FuzzySearch::default()) {
             let passage = hit.passages.first();
-            let passage = passage.map_or_else(String::new, |p| with_marks(&p.text, p.words()));
+            let passage = passage.map_or_else(String::new, marked);
             let line = format!("{typed} ({what})");
             shown += &format!(
                 "  {line:<30}{} {:<6} {passage}\n",
@@ -174,14 +165,13 @@ fn ranked<T: Tokenizer>(
     })
 }
 
-fn with_marks<'a>(text: &str, words: impl Iterator<Item = &'a str>) -> String {
-    let mut shown = String::new();
-    let mut rest = text;
-    for word in words {
-        if let Some((before, after)) = rest.split_once(word) {
-            shown += &format!("{before}[{word}]");
-            rest = after;
+fn marked(shown: &Highlight) -> String {
+    let part = |(part, marked)| {
+        if marked {
+            format!("[{part}]")
+        } else {
+            String::from(part)
         }
-    }
-    shown + rest
+    };
+    shown.parts().map(part).collect()
 }

@@ -12,17 +12,12 @@ use shelfward::{
     Text, WordRule, connect, query_words,
 };
 
-/// Numbers drawn by lot: splitmix64.
 #[derive(Clone)]
-struct Lot(u64);
+struct Random(fastrand::Rng);
 
-impl Lot {
+impl Random {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % bound as u64).unwrap()
+        self.0.usize(..bound)
     }
 
     fn once_in(&mut self, times: usize) -> bool {
@@ -108,7 +103,7 @@ fn spec(with_late_fields: bool) -> CollectionSpec {
         .with_open_fields(true)
 }
 
-fn metadata(lot: &mut Lot, tenant: &str, source: &str) -> Metadata {
+fn metadata(random: &mut Random, tenant: &str, source: &str) -> Metadata {
     const INTEGERS: [i64; 7] = [i64::MIN, i64::MAX, 0, 5, -5, 1 << 53, (1 << 53) + 1];
     const FLOATS: [f64; 8] = [
         0.0,
@@ -122,86 +117,86 @@ fn metadata(lot: &mut Lot, tenant: &str, source: &str) -> Metadata {
     ];
     let mut held = Metadata::new().with("tenant", tenant).unwrap();
     held = held.with("source", source).unwrap();
-    if !lot.once_in(4) {
-        let groups: Vec<String> = (0..lot.below(4))
-            .map(|_| lot.of(GROUPS).to_owned())
+    if !random.once_in(4) {
+        let groups: Vec<String> = (0..random.below(4))
+            .map(|_| random.of(GROUPS).to_owned())
             .collect();
         held = held.with("groups", groups).unwrap();
     }
     for key in ["n", "w", "b", "open", "text", "late", "lates"] {
-        if lot.once_in(3) {
+        if random.once_in(3) {
             continue;
         }
         held = match key {
-            "n" => held.with(key, lot.of(&INTEGERS)),
-            "w" => held.with(key, lot.of(&FLOATS)),
-            "b" => held.with(key, lot.once_in(2)),
-            "open" => held.with(key, lot.of(&[0.5, 5.0, 1e18])),
-            "lates" => held.with(key, [lot.of(&["x", "y"]), lot.of(&["x", "y"])]),
-            _ => held.with(key, lot.of(&["x", "", "5", "é"])),
+            "n" => held.with(key, random.of(&INTEGERS)),
+            "w" => held.with(key, random.of(&FLOATS)),
+            "b" => held.with(key, random.once_in(2)),
+            "open" => held.with(key, random.of(&[0.5, 5.0, 1e18])),
+            "lates" => held.with(key, [random.of(&["x", "y"]), random.of(&["x", "y"])]),
+            _ => held.with(key, random.of(&["x", "", "5", "é"])),
         }
         .unwrap();
     }
     held
 }
 
-fn record(lot: &mut Lot, may_be_long: bool) -> Record {
-    let (tenant, source) = (lot.of(TENANTS), lot.of(SOURCES));
-    let id = format!("{source}{}{}", lot.of(IDS), lot.below(3));
-    let metadata = metadata(lot, tenant, source);
-    let words: Vec<&str> = (0..lot.below(7)).map(|_| lot.of(WORDS)).collect();
+fn record(random: &mut Random, may_be_long: bool) -> Record {
+    let (tenant, source) = (random.of(TENANTS), random.of(SOURCES));
+    let id = format!("{source}{}{}", random.of(IDS), random.below(3));
+    let metadata = metadata(random, tenant, source);
+    let words: Vec<&str> = (0..random.below(7)).map(|_| random.of(WORDS)).collect();
     let mut text = words.join(" ");
-    if may_be_long && lot.once_in(4) {
+    if may_be_long && random.once_in(4) {
         // At the bounds of what a word may be.
-        text.push_str(&match lot.below(3) {
+        text.push_str(&match random.below(3) {
             0 => "w".repeat(600),
             1 => format!("{}é", "w".repeat(511)),
             _ => " long".repeat(3_000),
         });
     }
     let vector: Vec<f32> = (0..3)
-        .map(|_| lot.of(&[0.0, -0.0, 1.0, 1e-30, 1e18, -3.0, 0.1]))
+        .map(|_| random.of(&[0.0, -0.0, 1.0, 1e-30, 1e18, -3.0, 0.1]))
         .collect();
     let key = Key::within(Text::new(tenant).unwrap(), Text::new(id).unwrap());
     let record = Record::new(key, vector).with_metadata(metadata);
-    if lot.once_in(6) {
+    if random.once_in(6) {
         record
     } else {
         record.with_text(text)
     }
 }
 
-fn filter(lot: &mut Lot, depth: usize) -> FilterBuilder {
-    if depth > 0 && !lot.once_in(3) {
-        let (a, b) = (filter(lot, depth - 1), filter(lot, depth - 1));
-        return match lot.below(3) {
+fn filter(random: &mut Random, depth: usize) -> FilterBuilder {
+    if depth > 0 && !random.once_in(3) {
+        let (a, b) = (filter(random, depth - 1), filter(random, depth - 1));
+        return match random.below(3) {
             0 => a.and(b),
             1 => a.or(b),
             _ => not(a),
         };
     }
-    match lot.below(16) {
-        0 => field("tenant").eq(lot.of(TENANTS)),
-        1 => field("source").is_in([lot.of(SOURCES), lot.of(SOURCES)]),
-        2 => field("groups").is_in([lot.of(GROUPS), lot.of(GROUPS)]),
-        3 => field("groups").all([lot.of(GROUPS), lot.of(GROUPS)]),
-        4 => field("groups").exists(lot.once_in(2)),
-        5 => field("n").gt(lot.of(&[0_i64, 5, 1 << 53, i64::MAX - 1])),
-        6 => field("n").lte(lot.of(&[
+    match random.below(16) {
+        0 => field("tenant").eq(random.of(TENANTS)),
+        1 => field("source").is_in([random.of(SOURCES), random.of(SOURCES)]),
+        2 => field("groups").is_in([random.of(GROUPS), random.of(GROUPS)]),
+        3 => field("groups").all([random.of(GROUPS), random.of(GROUPS)]),
+        4 => field("groups").exists(random.once_in(2)),
+        5 => field("n").gt(random.of(&[0_i64, 5, 1 << 53, i64::MAX - 1])),
+        6 => field("n").lte(random.of(&[
             0.5,
             9_007_199_254_740_992.0,
             9_223_372_036_854_775_808.0,
             -1e300,
         ])),
-        7 => field("w").gte(lot.of(&[0.0, 0.1, 5e-324])),
-        8 => field("w").eq(lot.of(&[0, 5, i64::MAX])),
+        7 => field("w").gte(random.of(&[0.0, 0.1, 5e-324])),
+        8 => field("w").eq(random.of(&[0, 5, i64::MAX])),
         9 => field("b").ne(true),
-        10 => field("open").eq(lot.of(&[5_i64, 1_000_000_000_000_000_000])),
-        11 => field("text").lt(lot.of(&["x", "5", "é", "z"])),
-        12 => field("late").gte(lot.of(&["", "5", "é"])),
-        13 => field("lates").all([lot.of(&["x", "y"]), lot.of(&["x", "y"])]),
-        14 => field("groups").gt(lot.of(&["g", "h", "e"])),
-        _ => field("source").lt(lot.of(&["s", "ß", "e"])),
+        10 => field("open").eq(random.of(&[5_i64, 1_000_000_000_000_000_000])),
+        11 => field("text").lt(random.of(&["x", "5", "é", "z"])),
+        12 => field("late").gte(random.of(&["", "5", "é"])),
+        13 => field("lates").all([random.of(&["x", "y"]), random.of(&["x", "y"])]),
+        14 => field("groups").gt(random.of(&["g", "h", "e"])),
+        _ => field("source").lt(random.of(&["s", "ß", "e"])),
     }
 }
 
@@ -213,21 +208,21 @@ fn said<T: Debug>(answer: Result<T>) -> String {
     }
 }
 
-/// One write of a kind; all that it needs is drawn by lot.
-async fn write(c: &Collection, kind: usize, lot: &mut Lot) -> String {
+/// One write of a kind; all that it needs is drawn by random.
+async fn write(c: &Collection, kind: usize, random: &mut Random) -> String {
     match kind {
         0..=4 => {
-            let count = 1 + lot.below(6);
-            let records: Vec<_> = (0..count).map(|_| record(lot, true)).collect();
+            let count = 1 + random.below(6);
+            let records: Vec<_> = (0..count).map(|_| record(random, true)).collect();
             said(c.upsert(&records).await)
         }
-        5 => said(c.delete(&[record(lot, false).key]).await),
-        6 => match filter(lot, 1).build().unwrap().narrow() {
+        5 => said(c.delete(&[record(random, false).key]).await),
+        6 => match filter(random, 1).build().unwrap().narrow() {
             Ok(selector) => said(c.delete_matching(&selector).await),
             Err(error) => error.to_string(),
         },
         7 | 8 => {
-            let new = record(lot, false);
+            let new = record(random, false);
             let held = |key| new.metadata.text(key).unwrap();
             let of_source = field("source").eq(held("source"));
             let selector = field("tenant").eq(held("tenant")).and(of_source);
@@ -236,21 +231,21 @@ async fn write(c: &Collection, kind: usize, lot: &mut Lot) -> String {
         }
         9 | 10 => {
             let mut patch = MetadataPatch::new();
-            for (key, value) in record(lot, false).metadata.iter() {
+            for (key, value) in record(random, false).metadata.iter() {
                 if !["tenant", "source"].contains(&key.as_str()) {
-                    patch = if lot.once_in(3) {
+                    patch = if random.once_in(3) {
                         patch.remove(key.clone())
                     } else {
                         patch.set(key.clone(), value.clone())
                     };
                 }
             }
-            match filter(lot, 1).build().unwrap().narrow() {
+            match filter(random, 1).build().unwrap().narrow() {
                 Ok(selector) => said(c.update_metadata(&selector, &patch).await),
                 Err(error) => error.to_string(),
             }
         }
-        11 if lot.once_in(6) => said(c.delete_all().await),
+        11 if random.once_in(6) => said(c.delete_all().await),
         _ => String::new(),
     }
 }
@@ -279,17 +274,17 @@ fn hits(found: &LegResult) -> Vec<String> {
 }
 
 /// All reads of one draw.
-async fn read(c: &Collection, lot: &mut Lot) -> Vec<(&'static str, Vec<String>)> {
-    let such = filter(lot, 3);
-    let pinned = field("tenant").eq(lot.of(TENANTS)).and(such.clone());
+async fn read(c: &Collection, random: &mut Random) -> Vec<(&'static str, Vec<String>)> {
+    let such = filter(random, 3);
+    let pinned = field("tenant").eq(random.of(TENANTS)).and(such.clone());
     let (such, pinned) = (such.build().unwrap(), pinned.build().unwrap());
-    let query: Vec<f32> = (0..3).map(|_| lot.of(&[0.0, 1.0, -1e18, 0.1])).collect();
-    let more = lot.of(&["", "rain", "www", "long", "wwwwwwwwwwwwwwwwwwwwwwww"]);
-    let text = format!("{} {more}", lot.of(WORDS));
-    let words = query_words(&text, WordRule::default(), lot.once_in(2)).unwrap();
-    let how = lot.of(&[Match::Any, Match::All]);
-    let top_k = lot.of(&[1, 3, 10_000]);
-    let keys: Vec<Key> = (0..20).map(|_| record(lot, false).key).collect();
+    let query: Vec<f32> = (0..3).map(|_| random.of(&[0.0, 1.0, -1e18, 0.1])).collect();
+    let more = random.of(&["", "rain", "www", "long", "wwwwwwwwwwwwwwwwwwwwwwww"]);
+    let text = format!("{} {more}", random.of(WORDS));
+    let words = query_words(&text, WordRule::default(), random.once_in(2)).unwrap();
+    let how = random.of(&[Match::Any, Match::All]);
+    let top_k = random.of(&[1, 3, 10_000]);
+    let keys: Vec<Key> = (0..20).map(|_| record(random, false).key).collect();
 
     let near = Leg::dense(query.clone(), such.clone(), top_k);
     let mut answers = vec![
@@ -322,7 +317,7 @@ fn same<T: PartialEq + Debug>(what: &str, answers: &[T]) {
     }
 }
 
-/// A history that is drawn by lot, on all stores.
+/// A history that is drawn by random, on all stores.
 async fn history(seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let urls = [
@@ -336,15 +331,15 @@ async fn history(seed: u64) {
         let collection = store.ensure(&spec(false)).await.unwrap();
         stores.push((store, collection));
     }
-    let mut lot = Lot(seed);
+    let mut random = Random(fastrand::Rng::with_seed(seed));
     for step in 0..60 {
-        let kind = lot.below(14);
+        let kind = random.below(14);
         // Each store is given the same draws.
-        let before = lot.clone();
+        let before = random.clone();
         let mut answers = Vec::new();
         for (_, collection) in &stores {
-            lot = before.clone();
-            answers.push(write(collection, kind, &mut lot).await);
+            random = before.clone();
+            answers.push(write(collection, kind, &mut random).await);
         }
         same(
             &format!("seed {seed}, step {step}, a write of kind {kind}"),
@@ -367,11 +362,11 @@ async fn history(seed: u64) {
             continue;
         }
         for _ in 0..6 {
-            let before = lot.clone();
+            let before = random.clone();
             let mut answers = Vec::new();
             for (_, collection) in &stores {
-                lot = before.clone();
-                answers.push(read(collection, &mut lot).await);
+                random = before.clone();
+                answers.push(read(collection, &mut random).await);
             }
             same(&format!("seed {seed}, step {step}, reads"), &answers);
         }

@@ -40,7 +40,6 @@ impl Folder {
     }
 
     /// Whether a mark is left out of what it stands in.
-    #[cfg(feature = "splitters")]
     pub(crate) fn leaves_out(&self, mark: char) -> bool {
         self.folding == Folding::Accents && is_accent(mark)
     }

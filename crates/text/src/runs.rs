@@ -100,7 +100,6 @@ impl Shape {
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     /// The byte offset of its first letter.
-    #[cfg(feature = "splitters")]
     pub(crate) at: usize,
     pub(crate) text: &'a str,
     /// What it is made of, which the scan learns in passing.
@@ -196,7 +195,6 @@ impl<'a> Iterator for Runs<'a> {
             self.at += character.len_utf8();
         }
         Some(Run {
-            #[cfg(feature = "splitters")]
             at: start,
             text: self.text.get(start..end)?,
             shape,

@@ -44,7 +44,6 @@ pub(crate) fn is_unspaced(letter: char) -> bool {
 }
 
 /// Whether `letter` is Hangul, which has spaces between words for all that.
-#[cfg(feature = "splitters")]
 pub(crate) fn is_hangul(letter: char) -> bool {
     matches!(letter,
         '\u{1100}'..='\u{11FF}' | '\u{3131}'..='\u{318E}' | '\u{A960}'..='\u{A97F}'

@@ -136,7 +136,9 @@ fn white_space_is_one_space_and_marks_stay_right() {
         text,
         "One [two] three \u{a0} [four] [five]",
     );
-    check(&unicode("two four", 9), text, "[two] three");
+    check(&unicode("two", 9), text, "[two] three");
+    // The longer word is worth more.
+    check(&unicode("two three", 5), text, "[three]");
 }
 
 #[test]
@@ -345,9 +347,10 @@ proptest! {
     fn no_part_is_worth_more(text in text(), query in text(), max in 10..60_usize) {
         let words = WordRule::Unicode.words(&query);
         let found = Highlighter::new(WordRule::Unicode, &query).max_chars(max).snippet(&text);
-        let distinct = |part: &str| {
+        let worth = |part: &str| {
             let held = WordRule::Unicode.words(part);
-            words.iter().filter(|word| held.contains(word)).collect::<std::collections::BTreeSet<_>>().len()
+            let held: std::collections::BTreeSet<_> = words.iter().filter(|word| held.contains(word)).collect();
+            held.iter().map(|word| word.chars().count()).sum::<usize>()
         };
         let mut places = Vec::new();
         WordRule::Unicode.for_each_word_at(&text, &mut |word, span| {
@@ -359,7 +362,7 @@ proptest! {
             for last in &places[at..] {
                 let part = &text[first.start..last.end];
                 if part.chars().count() <= max {
-                    prop_assert!(distinct(part) <= distinct(&found.text), "{part:?}, not {:?}", &*found.text);
+                    prop_assert!(worth(part) <= worth(&found.text), "{part:?}, not {:?}", &*found.text);
                 }
             }
         }

@@ -136,20 +136,3 @@ pub(crate) fn seed(variable: &str) -> u64 {
     }
     seed
 }
-
-/// Numbers drawn by lot: xorshift64*.
-pub(crate) struct Lot(u64);
-
-impl Lot {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let drawn = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33;
-        usize::try_from(drawn).unwrap() % bound.max(1)
-    }
-}

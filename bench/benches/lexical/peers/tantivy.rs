@@ -9,6 +9,7 @@ use tantivy::query::{BooleanQuery, Occur, Query, RegexQuery, TermQuery};
 use tantivy::schema::{
     Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
+use tantivy::snippet::SnippetGenerator;
 use tantivy::{DocAddress, Index, IndexSettings, Searcher, TantivyDocument, Term};
 
 /// Its name and version.
@@ -88,6 +89,19 @@ impl Tantivy {
         self.searcher
             .search(&query, &TopDocs::with_limit(top_k).order_by_score())
             .unwrap()
+    }
+
+    /// What it shows of a text that one of the words stands in.
+    pub(crate) fn snippet(&self, words: &[String], text: &str, max_chars: usize) -> String {
+        let part = |word: &String| -> (Occur, Box<dyn Query>) {
+            let term = Term::from_field_text(self.text, word);
+            let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
+            (Occur::Should, Box::new(query))
+        };
+        let query = BooleanQuery::new(words.iter().map(part).collect());
+        let mut snippets = SnippetGenerator::create(&self.searcher, &query, self.text).unwrap();
+        snippets.set_max_num_chars(max_chars);
+        snippets.snippet(text).fragment().to_owned()
     }
 
     pub(crate) fn search(

@@ -5,6 +5,7 @@ pub(crate) mod fuzzy;
 pub(crate) mod growth;
 pub(crate) mod saved;
 pub(crate) mod search;
+pub(crate) mod snippets;
 pub(crate) mod sqlite;
 
 use std::cell::OnceCell;

@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use shelfward_bench::report::{Figures, Report, Row};
 use shelfward_bench::rounds::times;
-use shelfward_core::{Filter, Include, Record};
+use shelfward_core::library::{IndexSource, Passage};
+use shelfward_core::{Filter, Groups, Include, Record, SourceId, SourceKind};
 use shelfward_postgres::VectorIndex;
 
 use super::{FEW_ROUNDS, Run};
 use crate::by_hand::{copied_out, copy_in};
-use crate::library::Library;
+use crate::library::{Library, tenant};
 
 /// At least 0.8 times as fast.
 const GOAL: f64 = 1.25;
@@ -61,6 +62,55 @@ pub(crate) fn bulk(run: &Run<'_>, report: &mut Report) {
             report.rows.push(row);
         }
     }
+}
+
+/// Small sources, as a folder of documents has, one by one and in one call.
+pub(crate) fn sources(run: &Run<'_>, report: &mut Report) {
+    for (name, index, with) in [
+        ("sources_plain", VectorIndex::None, "no graph"),
+        ("sources_graph", VectorIndex::Hnsw, "a graph"),
+    ] {
+        let library = Library::new(run, name, index);
+        let org = library.index.tenant(tenant(0));
+        let sources = || -> Vec<_> { (0..SOURCES).map(|at| small_source(run, at)).collect() };
+        let mut singly = || {
+            for source in sources() {
+                run.place
+                    .runtime
+                    .block_on(org.index_source(source))
+                    .unwrap();
+            }
+        };
+        let mut together = || {
+            for outcome in run.place.runtime.block_on(org.index_sources(sources())) {
+                outcome.report.unwrap();
+            }
+        };
+        let mut taken = [(); 2].map(|()| Vec::new());
+        for _ in 0..FEW_ROUNDS {
+            let ways: [&mut dyn FnMut(); 2] = [&mut together, &mut singly];
+            for (load, taken) in ways.into_iter().zip(&mut taken) {
+                run.place.run(&format!("TRUNCATE {}", library.table));
+                taken.push(measured(load));
+            }
+        }
+        let figures = taken.map(|taken| Some(Figures::one(times(taken).p50.as_secs_f64())));
+        let what = format!("{SOURCES} sources of {SMALL} in one call, {with}");
+        let row = Row::times(&what, SOURCES * SMALL, "one by one").goal(0.33);
+        report.rows.push(row.measured(figures));
+    }
+}
+
+/// How many small sources there are, and how many passages each has.
+const SOURCES: usize = 200;
+const SMALL: usize = 13;
+
+fn small_source(run: &Run<'_>, at: usize) -> IndexSource {
+    let texts = run.texts[at * SMALL..(at + 1) * SMALL].iter();
+    let id = SourceId::new(format!("small{at}")).unwrap();
+    let kind = SourceKind::new("document").unwrap();
+    IndexSource::new(id, kind, Groups::of(["all"]).unwrap())
+        .passages(texts.map(|text| Passage::new(text.as_str())))
 }
 
 fn measured(load: &mut dyn FnMut()) -> Duration {

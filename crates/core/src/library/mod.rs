@@ -5,6 +5,7 @@
 //! hit, on the metadata that came with the text.
 
 mod answer;
+mod bulk;
 mod error;
 mod listing;
 mod own;
@@ -21,9 +22,10 @@ mod write;
 use std::fmt;
 use std::sync::Arc;
 
-use shelfward_text::WordRule;
+use shelfward_text::{Highlighter, WordRule};
 
 pub use answer::{ExecutedMode, FoundPassage, LegRank, Legs, SearchAnswer};
+pub use bulk::IndexOutcome;
 pub use error::{LibraryError, PassageProblem, Refusal};
 pub use listing::{FiledSource, ListedSource, SourcePage};
 pub use own::{
@@ -37,6 +39,7 @@ pub use request::{Mode, SearchRequest};
 pub use source::{IndexSource, Passage, ScopeChange};
 pub use write::{Affected, IndexReport, TenantLibrary};
 
+pub(crate) use error::embedded;
 pub(crate) use own::{hex, is_library};
 
 use crate::capabilities::Replace;
@@ -240,6 +243,14 @@ impl LibraryIndex {
     /// The limits of its requests.
     pub fn limits(&self) -> &crate::Limits {
         self.collection.limits()
+    }
+
+    /// Shows why passages answer a request: the part that holds most of its words, with the words marked.
+    /// Words are read by the library's word rule, and as prefixes if the request's are. What a passage
+    /// was found by for its meaning alone is not marked.
+    #[must_use]
+    pub fn highlighter(&self, request: &SearchRequest) -> Highlighter {
+        Highlighter::new(self.spec().word_rule, &request.text).prefix(request.prefix)
     }
 
     /// The handle by which one tenant's sources are written.

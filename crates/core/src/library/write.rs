@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 use shelfward_text::is_blank;
 
 use super::own::{
-    ACL_GROUPS, COUNT, FOLDER_ID, INDEX, KIND, OWN_KEYS, REVISION, SOURCE_ID, STATUS, TAGS,
-    TENANT_ID, TITLE, hex, keys_of, own, passage_key, update_prefixed,
+    ACL_GROUPS, COUNT, FOLDER_ID, INDEX, KIND, REVISION, SOURCE_ID, STATUS, TAGS, TENANT_ID, TITLE,
+    hex, keys_of, own, own_key_is_set_by, passage_key, update_prefixed,
 };
 use super::plan::active;
 use super::source::{IndexSource, Passage, ScopeChange};
@@ -15,6 +15,7 @@ use super::{LibraryError, LibraryIndex, PassageId, PassageProblem, Refusal};
 use crate::embed::{EmbedError, Role, embed_checked};
 use crate::error::ErrorKind;
 use crate::filter::{Filter, Op, Selector};
+use crate::in_flight::Prepared as InFlight;
 use crate::metadata::{List, Metadata, MetadataError, MetadataKey, MetadataProblem, Scalar, Value};
 use crate::names::{AccessGroup, SourceId, TenantId};
 use crate::observer::{Changed, Event, Failed};
@@ -37,6 +38,16 @@ pub struct IndexReport {
     pub passages: u64,
     /// How many passages of the source were there before.
     pub replaced: Count,
+}
+
+/// A source that is checked, and what it takes the place of.
+pub(super) struct Prepared {
+    source: SourceId,
+    groups: Groups,
+    records: Vec<Record>,
+    selector: Selector,
+    in_flight: InFlight,
+    before: Option<Arc<Metadata>>,
 }
 
 /// What a change met.
@@ -119,27 +130,58 @@ impl TenantLibrary {
     /// [`LibraryError::Passage`], which names the passage, [`LibraryError::Refused`],
     /// [`LibraryError::Metadata`], those of the embedder and the store.
     pub async fn index_source(&self, source: IndexSource) -> Result<IndexReport, LibraryError> {
+        let mut prepared = self.prepare(source).await?;
+        self.embed_all(&mut [&mut prepared]).await?;
+        self.write_prepared(prepared).await
+    }
+
+    /// Checks a source, and looks at what it takes the place of.
+    pub(super) async fn prepare(&self, source: IndexSource) -> Result<Prepared, LibraryError> {
         self.check_source(&source)?;
-        let mut records = self.records(&source)?;
+        let records = self.records(&source)?;
         let selector = self.select_source(&source.id)?;
-        let first = self.key(&source.id, 0);
         let collection = &self.index.collection;
-        let prepared = collection.begin(&selector);
+        let in_flight = collection.begin(&selector);
+        let first = self.key(&source.id, 0);
         let before = collection.metadata_of(&first, selector.filter()).await?;
-        self.embed(&source.id, &mut records).await?;
+        Ok(Prepared {
+            source: source.id,
+            groups: source.groups,
+            records,
+            selector,
+            in_flight,
+            before,
+        })
+    }
+
+    /// Writes what is checked and embedded.
+    pub(super) async fn write_prepared(
+        &self,
+        prepared: Prepared,
+    ) -> Result<IndexReport, LibraryError> {
+        let Prepared {
+            source,
+            groups,
+            records,
+            selector,
+            in_flight,
+            before,
+        } = prepared;
+        let collection = &self.index.collection;
+        let first = self.key(&source, 0);
         let batch = self.index.batch_size;
         let written = records.first().map(|record| record.metadata.clone());
-        let groups = source.groups.as_slice();
-        let still = |now: Option<&Metadata>| match prepared.is_overtaken() {
+        let groups = groups.as_slice();
+        let still = |now: Option<&Metadata>| match in_flight.is_overtaken() {
             true => Err("the source or its tenant was removed while it was indexed"),
             false => still_stands(before.as_deref(), now, written.as_deref(), groups),
         };
         let replaced = collection
             .replace_unit(&selector, &records, batch, &first, &still)
             .await;
-        let replaced = self.or_failed(Some(&source.id), "indexed", replaced)?;
+        let replaced = self.or_failed(Some(&source), "indexed", replaced)?;
         let passages = as_count(records.len());
-        self.changed(Some(&source.id), "indexed", Count::Exact(passages));
+        self.changed(Some(&source), "indexed", Count::Exact(passages));
         Ok(IndexReport {
             passages,
             replaced: replaced.removed,
@@ -208,7 +250,7 @@ impl TenantLibrary {
         self.index.observe(|| {
             Event::Changed(Changed {
                 tenant: self.tenant.clone(),
-                source: source.map(ToString::to_string),
+                source: source.cloned(),
                 change,
                 passages,
             })
@@ -228,7 +270,7 @@ impl TenantLibrary {
                 self.index.observe(|| {
                     Event::Failed(Failed {
                         tenant: self.tenant.clone(),
-                        source: source.map(ToString::to_string),
+                        source: source.cloned(),
                         change,
                         error: error.to_string(),
                     })
@@ -252,7 +294,7 @@ impl TenantLibrary {
             }
             .into());
         }
-        Ok(check_reserved(&source.metadata)?)
+        Ok(check_keys(&source.metadata)?)
     }
 
     /// The records of a source without their vectors, all checked before anything is asked.
@@ -266,7 +308,7 @@ impl TenantLibrary {
                 return Err(refused(PassageProblem::Blank));
             }
             let unfit = |kind| refused(PassageProblem::Unfit(kind));
-            check_reserved(&passage.metadata).map_err(|e| unfit(e.into()))?;
+            check_keys(&passage.metadata).map_err(|e| unfit(e.into()))?;
             let record = Record::new(key_of(index as usize), Arc::from([]))
                 .with_text(passage.text.clone())
                 .with_metadata(passage_metadata(passage, &shared, index));
@@ -279,28 +321,38 @@ impl TenantLibrary {
         Ok(records)
     }
 
-    /// Gives the records their vectors, a batch of texts at a time.
-    async fn embed(&self, source: &SourceId, records: &mut [Record]) -> Result<(), LibraryError> {
-        let mut index = 0;
-        let unfit = |index, problem| refused(source, index, PassageProblem::Vector(problem));
-        for batch in records.chunks_mut(self.index.batch_size) {
-            let texts: Vec<&str> = batch
-                .iter()
-                .map(|r| r.text.as_deref().unwrap_or_default())
-                .collect();
+    /// Gives the records of some sources their vectors, a batch of texts at a time.
+    pub(super) async fn embed_all(
+        &self,
+        prepared: &mut [&mut Prepared],
+    ) -> Result<(), LibraryError> {
+        let mut places: Vec<(&SourceId, u32, &mut Record)> = Vec::new();
+        for Prepared {
+            source, records, ..
+        } in prepared.iter_mut().map(|prepared| &mut **prepared)
+        {
+            places.extend(
+                (0..)
+                    .zip(records)
+                    .map(|(at, record)| (&*source, at, record)),
+            );
+        }
+        for batch in places.chunks_mut(self.index.batch_size) {
+            let texts = batch.iter().map(|(.., r)| r.text.as_deref());
+            let texts: Vec<&str> = texts.map(Option::unwrap_or_default).collect();
             let vectors = embed_checked(&*self.index.embedder, Role::Passage, &texts)
                 .await
                 .map_err(|error| match error {
-                    EmbedError::Vector { at, problem, .. } => unfit(index + to_index(at), problem),
+                    EmbedError::Vector { at, problem, .. } => match batch.get(at) {
+                        Some((id, at, _)) => refused(id, *at, PassageProblem::Vector(problem)),
+                        None => error.into(),
+                    },
                     other => other.into(),
                 })?;
-            for (record, vector) in batch.iter_mut().zip(vectors) {
-                self.index
-                    .collection
-                    .check_vector(&vector)
-                    .map_err(|problem| unfit(index, problem))?;
+            for ((id, at, record), vector) in batch.iter_mut().zip(vectors) {
+                let check = self.index.collection.check_vector(&vector);
+                check.map_err(|problem| refused(id, *at, PassageProblem::Vector(problem)))?;
                 record.vector = vector;
-                index += 1;
             }
         }
         Ok(())
@@ -310,8 +362,6 @@ impl TenantLibrary {
     /// own keys.
     fn shared_metadata(&self, source: &IndexSource) -> Result<Metadata, LibraryError> {
         let mut shared = source.metadata.clone();
-        // A folder or a title held only in metadata would file a source that is in none.
-        OWN_KEYS.iter().for_each(|key| drop(shared.remove(key)));
         shared.insert(own(TENANT_ID), Scalar::from(&self.tenant));
         shared.insert(own(ACL_GROUPS), group_list(&source.groups)?);
         shared.insert(own(STATUS), active());
@@ -389,28 +439,29 @@ fn still_stands(
     Ok(())
 }
 
-/// A passage's number within one source, of which there are never so many that it does not fit.
-fn to_index(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
-}
-
 fn refused(source: &SourceId, index: u32, problem: PassageProblem) -> LibraryError {
     let id = PassageId::new(source.clone(), index);
     LibraryError::Passage { id, problem }
 }
 
-fn check_reserved(metadata: &Metadata) -> Result<(), MetadataError> {
-    match metadata.iter().find(|(key, _)| key.is_reserved()) {
-        Some((key, _)) => Err(MetadataError::new(key, MetadataProblem::ReservedKey)),
-        None => Ok(()),
+/// Refuses the keys that are the library's: metadata of a document must not say who may read it, and a
+/// title that is only there would be lost.
+fn check_keys(metadata: &Metadata) -> Result<(), MetadataError> {
+    for (key, _) in metadata.iter() {
+        let problem = match own_key_is_set_by(key.as_str()) {
+            Some(right) => MetadataProblem::OwnKey { right },
+            None if key.is_reserved() => MetadataProblem::ReservedKey,
+            None => continue,
+        };
+        return Err(MetadataError::new(key, problem));
     }
+    Ok(())
 }
 
 /// A passage's own metadata, over it the source's, over both the own keys.
 fn passage_metadata(passage: &Passage, shared: &Metadata, index: u32) -> Metadata {
     let own_of_passage = passage.metadata.iter();
     let mut metadata: Metadata = own_of_passage
-        .filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()))
         .chain(shared.iter())
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();

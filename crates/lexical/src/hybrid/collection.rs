@@ -12,6 +12,7 @@ use shelfward_core::{
 };
 use shelfward_text::is_blank;
 
+use crate::index::SearchOptions;
 use crate::tokenizer::Tokenizer;
 
 use super::fuse::{Fused, LegRank, fuse};
@@ -27,6 +28,7 @@ pub struct HybridSearcher<T> {
     embedder: Arc<dyn Embedder>,
     index: SharedIndex<T>,
     settings: HybridSettings,
+    words: SearchOptions,
     limits: Limits,
 }
 
@@ -79,13 +81,21 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
             embedder,
             index,
             settings: HybridSettings::default(),
+            words: SearchOptions::default(),
         })
     }
 
-    /// Sets how the legs are fused and how the BM25 leg searches.
+    /// Sets how the legs are fused.
     #[must_use]
     pub fn with_settings(mut self, settings: HybridSettings) -> Self {
         self.settings = settings;
+        self
+    }
+
+    /// Sets how the BM25 leg searches: for documents that hold any word of the query unless set.
+    #[must_use]
+    pub fn with_words(mut self, words: SearchOptions) -> Self {
+        self.words = words;
         self
     }
 
@@ -177,7 +187,7 @@ impl<T: Tokenizer + Send + Sync> HybridSearcher<T> {
         let (mut looked_at, mut asked) = (0, depth);
         let mut kept = Taken::default();
         loop {
-            let hits = words_leg(&self.index, query, asked, &self.settings.words)?;
+            let hits = words_leg(&self.index, query, asked, &self.words)?;
             let exhausted = hits.len() < asked;
             if is_open {
                 return Ok(hits);

@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::{PoisonError, RwLockReadGuard};
 
 use shelfward_core::library::{
-    ExecutedMode, FoundPassage, LibraryError, Mode, PassageId, SearchRequest,
+    ExecutedMode, FoundPassage, LibraryError, Mode, PassageId, Reading, SearchRequest,
 };
 use shelfward_core::observer::LegRan;
-use shelfward_core::{Completeness, LegKind, LibraryIndex, LimitReached, Scope};
+use shelfward_core::{Completeness, LegKind, LibraryIndex, LimitReached, Scope, TenantId};
 
-use crate::index::LexicalIndex;
+use crate::index::{LexicalIndex, SearchOptions};
 use crate::tokenizer::Tokenizer;
 
 use super::fuse::{Fused, LegRank, fuse};
@@ -30,6 +30,7 @@ pub struct LibraryHybridSearcher<T> {
     library: LibraryIndex,
     index: SharedIndex<T>,
     settings: HybridSettings,
+    max_expansions: Option<usize>,
 }
 
 /// What a hybrid search answered.
@@ -40,7 +41,7 @@ pub struct HybridAnswer {
     pub passages: Vec<HybridPassage>,
     /// Whether that is all there is to answer: as many as asked for, or both legs came to their end.
     pub complete: bool,
-    /// What ran: the dense leg alone where the query has no word.
+    /// What ran: of a hybrid search the dense leg alone where the query has no word.
     pub ran: ExecutedMode,
 }
 
@@ -63,22 +64,32 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
             library,
             index,
             settings: HybridSettings::default(),
+            max_expansions: None,
         }
     }
 
-    /// Sets how the legs are fused and how the BM25 leg searches.
+    /// Sets how the legs are fused.
     #[must_use]
     pub fn with_settings(mut self, settings: HybridSettings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// The best `top_k` passages of both legs, each looked through three times as deep, among those
-    /// that the scope may read and the request's narrowing leaves. The request's mode, match and
-    /// prefix do not count: both legs run, as the settings say. The query is embedded once.
+    /// Sets the most words that a word of a query by prefixes may stand for; no limit unless set.
+    #[must_use]
+    pub fn with_max_expansions(mut self, max: usize) -> Self {
+        self.max_expansions = Some(max);
+        self
+    }
+
+    /// The request's best passages, among those that the scope may read and its narrowing leaves. Its
+    /// mode says which legs run; of two, each is looked through three times as deep. The dense leg is the
+    /// library's and the other the index's, by the words of the request as it asks for them. The query is
+    /// embedded once, and not for the lexical mode. Scores are of the fusion in every mode, and
+    /// [`LegRank`] has those of the legs.
     ///
     /// A hit of the index counts where the passage that is read holds the query's words, as the
-    /// settings ask for them, so that an index which is behind finds no word that was taken out. Its
+    /// request asks for them, so that an index which is behind finds no word that was taken out. Its
     /// score is still that of the text which was indexed.
     ///
     /// The library's observer is told of one search, with what was answered in the end.
@@ -89,23 +100,34 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
         &self,
         scope: &Scope,
         request: &SearchRequest,
-        top_k: usize,
     ) -> Result<HybridAnswer, HybridError> {
-        let depth = depth(top_k, self.library.limits().request_top_k())?;
-        let request = request.clone().mode(Mode::Dense).top_k(depth);
+        let (mode, top_k) = (request.asked_mode(), request.asked_top_k());
+        let depth = match mode {
+            Mode::Hybrid => depth(top_k, self.library.limits().request_top_k())?,
+            _ => top_k,
+        };
         let (trail, library) = Trail::of(&self.library);
-        let answer = library.search(scope, &request).await?;
+        // The library checks a request of no passages as any other, and asks nobody.
+        let most = self.library.limits().request_top_k();
+        let dense = if mode == Mode::Lexical && top_k <= most {
+            0
+        } else {
+            depth
+        };
+        let asked = request.clone().mode(Mode::Dense).top_k(dense);
+        let answer = library.search(scope, &asked).await?;
         let mut read: HashMap<String, FoundPassage> = HashMap::new();
         let mut dense = Vec::with_capacity(answer.passages.len());
         for passage in answer.passages {
-            dense.push((passage.id.clone(), passage.score));
-            read.insert(passage.id.clone(), passage);
+            let id = passage.id.to_string();
+            dense.push((id.clone(), passage.score));
+            read.insert(id, passage);
         }
-        let words = match answer.ran {
-            // The request can find nothing.
-            ExecutedMode::Nothing => None,
+        let words = match (mode, answer.ran) {
+            (Mode::Dense, _) | (Mode::Hybrid, ExecutedMode::Nothing) => None,
+            _ if depth == 0 => None,
             _ => {
-                self.words(&library, scope, &request, depth, &mut read)
+                self.words(&library, scope, request, depth, &mut read)
                     .await?
             }
         };
@@ -115,9 +137,10 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
         let leg = words
             .as_ref()
             .map(|leg| LegRan::new(LegKind::Lexical, leg.rounds, leg.hits.len(), leg.end));
-        let ran = match &words {
-            Some(_) => ExecutedMode::Hybrid,
-            None => answer.ran,
+        let ran = match (&words, mode) {
+            (Some(_), Mode::Lexical) => ExecutedMode::Lexical,
+            (Some(_), _) => ExecutedMode::Hybrid,
+            (None, _) => answer.ran,
         };
         let sparse: Vec<_> = words
             .into_iter()
@@ -147,6 +170,48 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
         })
     }
 
+    /// Makes the index anew from all passages of a tenant: to begin with, or to repair one. Searches go on
+    /// with the old one until it is done.
+    ///
+    /// The library is read page by page, and what is added to the old index meanwhile is not in the new
+    /// one. So write nothing of the tenant until this has returned, or do it again.
+    ///
+    /// # Errors
+    /// Those of the library, among them `Unsupported` on a store that cannot scan; [`HybridError::Index`]
+    /// where the index has no room. The old index stays then.
+    pub async fn rebuild(&self, tenant: TenantId) -> Result<(), HybridError>
+    where
+        T: Clone,
+    {
+        let mut built = {
+            let old = self.lock();
+            LexicalIndex::with_bm25(old.tokenizer().clone(), old.bm25())
+        };
+        let org = self.library.tenant(tenant);
+        let page_size = self.library.limits().page_sources();
+        let mut after = None;
+        loop {
+            let page = org
+                .sources(&Reading::new(), after.as_ref(), page_size)
+                .await?;
+            for filed in page.sources {
+                for passage in org.passages(&filed.source.id).await? {
+                    // An empty text has no words to be found by.
+                    if !passage.text.is_empty() {
+                        built.add_document(&passage.id.to_string(), &passage.text, None)?;
+                    }
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        built.shrink_to_fit();
+        *self.index.write().unwrap_or_else(PoisonError::into_inner) = built;
+        Ok(())
+    }
+
     /// The BM25 leg: as deep as asked for among the passages that can be read and hold the words.
     /// `None` where the query has no word.
     async fn words(
@@ -158,7 +223,12 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
         read: &mut HashMap<String, FoundPassage>,
     ) -> Result<Option<WordLeg>, HybridError> {
         let query = request.text();
-        let words = QueryWords::new(self.lock().tokenizer(), query, self.settings.words);
+        let options = SearchOptions {
+            matching: request.asked_matching(),
+            prefix: request.asks_prefix(),
+            max_expansions: self.max_expansions,
+        };
+        let words = QueryWords::new(self.lock().tokenizer(), query, options);
         if words.is_empty() {
             return Ok(None);
         }
@@ -166,7 +236,7 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
         let (mut looked_at, mut asked, mut rounds) = (0, depth, 0);
         loop {
             rounds += 1;
-            let hits = words_leg(&self.index, query, asked, &self.settings.words)?;
+            let hits = words_leg(&self.index, query, asked, &options)?;
             let exhausted = hits.len() < asked;
             let new: Vec<_> = hits.into_iter().skip(looked_at).collect();
             looked_at += new.len();
@@ -223,7 +293,7 @@ async fn fetch(
     for ids in ids.chunks(library.limits().fetch_ids()) {
         let passages = library.fetch(scope, request.reading(), ids).await?;
         for passage in passages.into_iter().flatten() {
-            read.insert(passage.id.clone(), passage);
+            read.insert(passage.id.to_string(), passage);
         }
     }
     Ok(())

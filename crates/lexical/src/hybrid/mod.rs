@@ -18,7 +18,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde_json::Value;
 use shelfward_core::{EmbedError, StoreError};
 
-use crate::index::{LexicalIndex, SearchOptions};
+use crate::index::{AddError, LexicalIndex, SearchOptions};
 use crate::inverted::TooManyExpansions;
 use crate::tokenizer::Tokenizer;
 
@@ -31,7 +31,7 @@ pub use settings::{Fusion, HybridSettings};
 pub type SharedIndex<T> = Arc<RwLock<LexicalIndex<T>>>;
 
 /// Why a hybrid search failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum HybridError {
     /// The collection is a library, which is read inside a scope only.
@@ -78,6 +78,9 @@ pub enum HybridError {
     /// The library failed or refused.
     #[error(transparent)]
     Library(#[from] shelfward_core::library::LibraryError),
+    /// A passage found no room in the index.
+    #[error(transparent)]
+    Index(#[from] AddError),
     /// A query word stands for too many words. How many there are would tell of documents that the
     /// asker may not see, so it is not said.
     #[error(
@@ -88,6 +91,8 @@ pub enum HybridError {
         max: usize,
     },
 }
+
+shelfward_core::debug_as_chain!(HybridError);
 
 impl From<TooManyExpansions> for HybridError {
     fn from(TooManyExpansions { max, .. }: TooManyExpansions) -> Self {

@@ -2,8 +2,6 @@
 
 use shelfward_core::fusion::FusionWeights;
 
-use crate::index::SearchOptions;
-
 /// How the two legs are fused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -19,13 +17,12 @@ pub enum Fusion {
     Interleave,
 }
 
-/// How a hybrid search fuses, and how its BM25 leg searches. The defaults are reciprocal rank
-/// fusion with 0.7 for the dense leg, 0.3 for BM25 and 60, and documents that hold any word.
+/// How a hybrid search fuses. The defaults are reciprocal rank fusion with 0.7 for the dense leg, 0.3 for
+/// BM25 and 60.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HybridSettings {
     pub(super) weights: FusionWeights,
     pub(super) fusion: Fusion,
-    pub(super) words: SearchOptions,
 }
 
 impl HybridSettings {
@@ -39,11 +36,5 @@ impl HybridSettings {
     #[must_use]
     pub fn weights(self, weights: FusionWeights) -> Self {
         Self { weights, ..self }
-    }
-
-    /// Sets how the BM25 leg searches.
-    #[must_use]
-    pub fn words(self, words: SearchOptions) -> Self {
-        Self { words, ..self }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `{ "v": 1, "rule", "k1", "b", "documents", "terms" }`: each document is `[id, length]` or `[id,
 //! length, metadata]`, each term `[word, postings]`, and a posting `[position of the document,
-//! count]`. The rule is that of the words, as `unicode/2`; it is left out for the seed's, and where
+//! count]`. The rule is that of the words, such as `unicode/3`; it is left out for the seed's, and where
 //! the tokenizer names none.
 
 use std::collections::{HashMap, HashSet};
@@ -21,7 +21,7 @@ use super::{LexicalIndex, is_too_deep};
 const VERSION: u64 = 1;
 
 /// Why a saved index was not restored.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SavedError {
     /// It is no JSON.
@@ -53,6 +53,8 @@ pub enum SavedError {
     #[error(transparent)]
     Full(#[from] crate::inverted::Full),
 }
+
+shelfward_core::debug_as_chain!(SavedError);
 
 /// A part of a saved index, as `terms[3].postings[0]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -125,7 +125,7 @@ impl SearchOptions {
 }
 
 /// Why a document was not indexed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddError {
     /// The id is empty.
     #[error("the document's id is empty; it must name the document")]
@@ -140,6 +140,8 @@ pub enum AddError {
     #[error(transparent)]
     Full(#[from] Full),
 }
+
+shelfward_core::debug_as_chain!(AddError);
 
 /// What an index holds.
 #[derive(Clone, Copy, Debug, PartialEq)]

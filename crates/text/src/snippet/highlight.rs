@@ -129,7 +129,7 @@ pub struct Highlighter<T = WordRule> {
     places: T,
     /// In ascending order, each once.
     words: Vec<String>,
-    /// Of each word, in millionths of the greatest.
+    /// What each word is worth beside the others.
     weights: Vec<u64>,
     /// The lengths of words, the longest first.
     lengths: Vec<usize>,
@@ -137,11 +137,10 @@ pub struct Highlighter<T = WordRule> {
     max_chars: usize,
 }
 
-/// What a word weighs that none is heavier than.
-const HEAVIEST: u64 = 1_000_000;
-
 impl<T: WordPlaces> Highlighter<T> {
-    /// One for the words of a query, which all weigh the same. Snippets have at most 200 characters.
+    /// One for the words of a query, each worth as much as it has characters, since short words are the
+    /// frequent ones; [`weights`](Self::weights) says it better where more is known. Snippets have at
+    /// most 200 characters.
     pub fn new(places: T, query: &str) -> Self {
         let mut words = Vec::new();
         places.for_each_query_word(query, &mut |word| {
@@ -157,7 +156,10 @@ impl<T: WordPlaces> Highlighter<T> {
         lengths.dedup();
         Self {
             places,
-            weights: vec![HEAVIEST; words.len()],
+            weights: words
+                .iter()
+                .map(|word| word.chars().count() as u64)
+                .collect(),
             words,
             lengths,
             prefix: false,

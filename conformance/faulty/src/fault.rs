@@ -231,7 +231,12 @@ faults! {
     /// A prefix stands for the first few stored words, and the others are not looked for.
     CutsPrefixes => "lexical/prefix-of-too-many-words" "lexical/prefix-of-as-many-as-allowed";
     /// Texts are cut into words by one rule, whatever the collection's.
-    CutsWordsByOneRule => "lexical/pairs-of-unspaced-letters" "lexical/rule-of-the-collection";
+    CutsWordsByOneRule => "lexical/pairs-of-unspaced-letters" "lexical/rule-of-the-collection"
+        "lexical/words-of-one-letter" "lexical/folding-of-the-rule";
+    /// A text holds the words alone that a query of the same text would ask for.
+    CutsTextsAsQueries => "lexical/words-of-one-letter";
+    /// Full-width and half-width letters stay what they are.
+    KeepsWidthOfLetters => "lexical/width-forms";
     /// A prefix of one letter stands for every word that begins so.
     ExpandsOneLetter => "lexical/prefix-of-one-letter";
     /// Words are kept in the case that they were written in.

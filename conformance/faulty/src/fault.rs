@@ -186,7 +186,7 @@ faults! {
     CreateEmpties => "collections/create-twice-keeps-rows" "collections/another-width"
         "collections/another-metric" "collections/another-embedder" "collections/adds-fields";
     /// Integers are read back as floats.
-    RoundsIntegers => "reads/beyond-2-53" "listing/one-source";
+    RoundsIntegers => "reads/beyond-2-53";
     /// A fetch leaves out what is not there, and answers a repeated key once.
     FetchSkipsMissing => "reads/none" "reads/same-key-twice";
     /// A fetch brings no vector, though asked for it.

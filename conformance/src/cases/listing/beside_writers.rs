@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shelfward_core::LibraryIndex;
-use shelfward_core::library::{FoundPassage, TenantLibrary};
+use shelfward_core::library::{FoundPassage, IndexSource, TenantLibrary};
 use tokio::task::JoinSet;
 
 use super::everything;
@@ -19,7 +19,9 @@ const VERSIONS: usize = 40;
 const LOOKS: usize = 20;
 
 const KEPT: [&str; 4] = ["kept0", "kept1", "kept2", "kept3"];
-const MOVING: [&str; 2] = ["moving0", "moving1"];
+/// One comes and goes, and the other is there at any time where a replace is one step.
+const MOVING: [&str; 2] = ["moved", REPLACED];
+const REPLACED: &str = "replaced";
 
 /// So many passages a version has.
 fn passages(version: usize) -> usize {
@@ -39,6 +41,7 @@ pub(super) async fn beside_writers(context: Context) -> Checked {
     let mut writers = JoinSet::new();
     for of in ["org1", "org2"] {
         for id in MOVING {
+            file(&library.index, of, version_of(of, id, 0)?).await?;
             writers.spawn(write(library.index.clone(), of, id, looks.clone()));
         }
     }
@@ -63,24 +66,29 @@ pub(super) async fn beside_writers(context: Context) -> Checked {
     readers.nothing_dropped()
 }
 
-/// One source of a tenant, from version to version. Its title says which it is, and so does each text.
+/// Its title says of which tenant and version it is, and so does each text.
+fn version_of(of: &str, id: &str, version: usize) -> Checked<IndexSource> {
+    let name = format!("{of} {version}");
+    let texts = vec![name.as_str(); passages(version)];
+    Ok(source(id, ["g"], &texts)?.title(&name))
+}
+
+/// One source of a tenant, from version to version.
 async fn write(
     index: LibraryIndex,
     of: &'static str,
     id: &'static str,
     looks: Arc<AtomicUsize>,
 ) -> Checked {
-    let mut versions = 0..;
+    let mut versions = 1..;
     while let Some(version) = versions.next()
         && (version < VERSIONS || looks.load(Ordering::Relaxed) < LOOKS)
     {
-        let name = format!("{of} {version}");
-        let texts = vec![name.as_str(); passages(version)];
-        file(&index, of, source(id, ["g"], &texts)?.title(&name)).await?;
-        if version % 4 == 1 && updates(index.capabilities()) {
+        file(&index, of, version_of(of, id, version)?).await?;
+        if id != REPLACED && version % 4 == 1 && updates(index.capabilities()) {
             narrow(&index, of, id, "secret").await?;
         }
-        if version % 4 == 3 {
+        if id != REPLACED && version % 4 == 3 {
             remove(&index, of, id).await?;
         }
         tokio::task::yield_now().await;
@@ -118,10 +126,12 @@ async fn exported(org1: &TenantLibrary, id: &str, whole: bool) -> Checked {
     let found = org1.passages(&source_id(id)?).await?;
     let versions = found.iter().map(|passage| of_one_write(id, passage));
     let versions = versions.collect::<Checked<Vec<_>>>()?;
-    let first = versions.first().copied();
-    let is_whole = first.is_none_or(|first| {
-        versions.len() == passages(first) && versions.iter().all(|version| *version == first)
-    });
+    let is_whole = match versions.first() {
+        Some(first) => {
+            versions.len() == passages(*first) && versions.iter().all(|version| version == first)
+        }
+        None => id != REPLACED,
+    };
     if is_whole || !whole {
         return Ok(());
     }

@@ -109,7 +109,7 @@ pub(crate) async fn ask<'a>(
 
 pub(crate) fn ids(answer: &SearchAnswer) -> Vec<String> {
     let passages = answer.passages.iter();
-    passages.map(|passage| passage.id.clone()).collect()
+    passages.map(|passage| passage.id.to_string()).collect()
 }
 
 /// What a reader of group `g` finds of what a tenant has.

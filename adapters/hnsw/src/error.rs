@@ -7,11 +7,24 @@ use std::time::Duration;
 use shelfward_adapter::error::{Call, Classify, Failure, invalid};
 use shelfward_core::{ErrorKind, Operation, StoreError};
 
+/// What may not be done, and the right that it needs.
+macro_rules! lacking {
+    ($what:literal) => {
+        concat!(
+            $what,
+            "; give this user the right to read and write the store's folder and all that is in it"
+        )
+    };
+}
+pub(crate) use lacking;
+
 /// Why files could not be read or written.
 #[derive(Debug)]
 pub(crate) enum FileError {
     /// The system refused, of this kind. The rest of its message may name a path.
     Io(io::ErrorKind),
+    /// The user lacks a right: which, and to which kind of file.
+    Denied(&'static str),
     /// The process or the system may open no more files.
     TooManyFiles,
     /// What is in a file cannot be right.
@@ -39,8 +52,24 @@ impl From<io::Error> for FileError {
         match error.raw_os_error() {
             // They have no kind.
             Some(ENFILE | EMFILE) if cfg!(unix) => Self::TooManyFiles,
+            _ if is_denied(&error) => {
+                Self::Denied(lacking!("a file of the store may not be read or written"))
+            }
             _ => Self::Io(error.kind()),
         }
+    }
+}
+
+fn is_denied(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
+}
+
+/// Says what it was that the user has no right to.
+pub(crate) fn to(lacking: &'static str) -> impl Fn(io::Error) -> FileError {
+    move |error| match is_denied(&error) {
+        true => FileError::Denied(lacking),
+        false => error.into(),
     }
 }
 
@@ -56,9 +85,7 @@ impl Classify for FileError {
     fn classify(self, _: Duration) -> Failure {
         let kind = match &self {
             Self::Io(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => ErrorKind::Full,
-            Self::Io(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
-                ErrorKind::Denied
-            }
+            Self::Denied(lacking) => return ErrorKind::Denied(lacking).into(),
             Self::Io(io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists) => {
                 invalid("a folder is due here, and this is a file")
             }
@@ -86,6 +113,7 @@ impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(kind) => write!(f, "a file of the store: {kind}"),
+            Self::Denied(lacking) => f.write_str(lacking),
             Self::TooManyFiles => f.write_str(
                 "too many open files; close collections that are not in use, or raise the limit of \
                  open files",
@@ -136,7 +164,18 @@ mod tests {
         let other = told(io::ErrorKind::FileTooLarge.into());
         assert!(matches!(other.kind(), ErrorKind::Engine), "{other}");
         let refused = told(io::ErrorKind::PermissionDenied.into());
-        assert!(matches!(refused.kind(), ErrorKind::Denied), "{refused}");
+        assert!(matches!(refused.kind(), ErrorKind::Denied(_)), "{refused}");
+        let lock = to("the lock file may not be written");
+        let refused = lock(io::ErrorKind::ReadOnlyFilesystem.into()).during(Operation::Connect);
+        assert_eq!(
+            refused.to_string(),
+            "failed to connect: permission denied: the lock file may not be written"
+        );
+        let other = lock(io::ErrorKind::NotFound.into());
+        assert!(
+            matches!(other, FileError::Io(io::ErrorKind::NotFound)),
+            "{other}"
+        );
         let no_folder = told(io::ErrorKind::NotADirectory.into());
         assert!(
             matches!(no_folder.kind(), ErrorKind::Invalid(_)),

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use shelfward_adapter::sync::lock;
 
-use crate::error::{FileError, FileResult};
+use crate::error::{FileError, FileResult, lacking, to};
 use crate::files::file_identity::FileIdentity;
 use crate::files::layout::{VERSION, create_dir_synced, sync_dir};
 
@@ -38,7 +38,8 @@ impl StoreDir {
             .write(true)
             .create(true)
             .truncate(false)
-            .open(path.join(LOCK))?;
+            .open(path.join(LOCK))
+            .map_err(to(lacking!("the folder's lock file may not be written")))?;
         lock.try_lock().map_err(|e| match e {
             TryLockError::WouldBlock => FileError::Locked,
             TryLockError::Error(error) => error.into(),
@@ -92,7 +93,7 @@ impl Drop for StoreDir {
 fn has_mark(path: &Path) -> FileResult<bool> {
     let file = match File::open(path.join(MARK)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        opened => opened?,
+        opened => opened.map_err(to(lacking!("the folder's mark may not be read")))?,
     };
     let mut mark = String::new();
     // A mark is short; what is not is not one.
@@ -109,7 +110,8 @@ fn has_mark(path: &Path) -> FileResult<bool> {
 
 fn write_mark(path: &Path) -> FileResult<()> {
     let in_writing = path.join(MARK_IN_WRITING);
-    fs::write(&in_writing, format!("{MARK_BEGINS}{VERSION}\n"))?;
+    fs::write(&in_writing, format!("{MARK_BEGINS}{VERSION}\n"))
+        .map_err(to(lacking!("the folder's mark may not be written")))?;
     File::open(&in_writing)?.sync_all()?;
     fs::rename(&in_writing, path.join(MARK))?;
     sync_dir(path)
@@ -119,7 +121,7 @@ fn write_mark(path: &Path) -> FileResult<()> {
 fn check_empty(path: &Path) -> FileResult<()> {
     let entries = match fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
+        entries => entries.map_err(to(lacking!("the folder may not be listed")))?,
     };
     for entry in entries {
         let name = entry?.file_name();

@@ -114,11 +114,11 @@ impl Classify for Error {
                 "the connection was lost while the write was committed; look whether it took effect",
             ),
             // Whoever made the database or the role read-only meant writes, too.
-            this if this.is_code("25006") => of(
-                ErrorKind::Denied,
+            this if this.is_code("25006") => ErrorKind::Denied(
                 "the server is a replica, or it, the database or the role is read-only; connect where writes \
                  are taken",
-            ),
+            )
+            .into(),
             Self::Engine(error) => {
                 let cause = cause(&error);
                 let failure = Failure::from(kind_of(error, statement_timeout));
@@ -188,7 +188,12 @@ pub(crate) fn kind_of(error: sqlx_core::Error, statement_timeout: Duration) -> E
         _ => None,
     };
     match code.as_deref() {
-        Some("28P01" | "28000" | "42501") => ErrorKind::Denied,
+        Some("28P01" | "28000") => ErrorKind::Denied(
+            "the server refused the user or the password; look at both, and at its pg_hba.conf",
+        ),
+        Some("42501") => ErrorKind::Denied(
+            "the role lacks a right; see the roles on the page of PostgreSQL for what each needs",
+        ),
         Some("3D000") => invalid("the server has no database of that name; create it first"),
         Some("55P03") => ErrorKind::Timeout(LOCK_TIMEOUT),
         Some("57014" | "25P03" | "25P04") => ErrorKind::Timeout(statement_timeout),

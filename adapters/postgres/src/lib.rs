@@ -15,6 +15,7 @@ mod error;
 mod extension;
 mod filter_translation;
 mod identifier;
+mod insert;
 mod introspect;
 mod locks;
 mod metadata_json;

@@ -19,6 +19,7 @@ pub(crate) struct Param {
 enum Value {
     One(String),
     Many(Vec<String>),
+    Maybe(Vec<Option<String>>),
     Reals(Vec<f32>),
 }
 
@@ -41,6 +42,15 @@ impl Param {
 
     pub(crate) fn texts(texts: Vec<String>) -> Self {
         Self::many("text", texts)
+    }
+
+    /// A list of texts, some of which are null.
+    pub(crate) fn maybe(texts: Vec<Option<String>>) -> Self {
+        let value = Value::Maybe(texts);
+        Self {
+            value,
+            cast: "text",
+        }
     }
 
     pub(crate) fn count(count: usize) -> Self {
@@ -71,6 +81,7 @@ impl Params {
         let named = match &param.value {
             Value::One(_) if cast == "text" => format!("${at}::text"),
             Value::One(_) => format!("${at}::text::{cast}"),
+            Value::Maybe(_) => format!("${at}::text[]"),
             Value::Many(_) if cast == "text" => format!("${at}::text[]"),
             Value::Many(_) => format!("${at}::text[]::{cast}[]"),
             Value::Reals(_) => format!("${at}::real[]"),
@@ -86,6 +97,7 @@ impl Params {
             let added = match &param.value {
                 Value::One(text) => arguments.add(text),
                 Value::Many(texts) => arguments.add(texts),
+                Value::Maybe(texts) => arguments.add(texts),
                 Value::Reals(reals) => arguments.add(reals),
             };
             added.map_err(|_| Error::Kind(ErrorKind::Engine))?;

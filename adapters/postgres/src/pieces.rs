@@ -9,6 +9,7 @@ use crate::context::CollectionContext;
 use crate::copy;
 use crate::error::Result;
 use crate::filter_translation::condition;
+use crate::insert;
 use crate::params::{Param, Params, Statement};
 use crate::reads::key_columns;
 use crate::transaction::Transaction;
@@ -156,6 +157,16 @@ impl CollectionContext {
     ) -> Result<()> {
         let analysed = self.row.settings.text_search.is_some();
         let (table, columns) = (&self.table, copy::COLUMNS);
+        if insert::are_few(records) {
+            return match records {
+                [] => Ok(()),
+                some => {
+                    let vector = self.extension.vector();
+                    let statement = insert::statement(table, &vector, some, analysed)?;
+                    transaction.execute(&statement).await.map(drop)
+                }
+            };
+        }
         let sql = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)");
         let mut pieces = self.pieces();
         while !records.is_empty() {

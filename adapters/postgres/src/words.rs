@@ -14,8 +14,8 @@ const MAX_POSITIONS: usize = 255;
 /// What the words of one text may take, with their positions.
 const MAX_BYTES: usize = (1 << 20) - 1;
 
-/// The words of a text with their positions, in the server's binary form.
-pub(crate) fn vector(words: &[Text]) -> Result<Vec<u8>> {
+/// The words of a text with their positions.
+fn positions(words: &[Text]) -> Result<BTreeMap<&str, Vec<u16>>> {
     let mut positions: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
     for (at, word) in words.iter().enumerate() {
         let at = u16::try_from(at + 1).unwrap_or(LAST_POSITION);
@@ -31,7 +31,13 @@ pub(crate) fn vector(words: &[Text]) -> Result<Vec<u8>> {
     if bytes > MAX_BYTES {
         return Err(limit("bytes of the words of one record", bytes, MAX_BYTES).into());
     }
-    let mut binary = Vec::with_capacity(4 + bytes + 2 * positions.len());
+    Ok(positions)
+}
+
+/// The words of a text with their positions, in the server's binary form.
+pub(crate) fn vector(words: &[Text]) -> Result<Vec<u8>> {
+    let positions = positions(words)?;
+    let mut binary = Vec::new();
     let count = u32::try_from(positions.len()).map_err(|_| ErrorKind::Engine)?;
     binary.extend(count.to_be_bytes());
     for (word, positions) in positions {
@@ -44,6 +50,20 @@ pub(crate) fn vector(words: &[Text]) -> Result<Vec<u8>> {
         }
     }
     Ok(binary)
+}
+
+/// The same as the server's text of it.
+pub(crate) fn vector_text(words: &[Text]) -> Result<String> {
+    let mut text = String::new();
+    for (word, positions) in positions(words)? {
+        text += &quoted(word);
+        for (at, position) in positions.into_iter().enumerate() {
+            text += if at == 0 { ":" } else { "," };
+            text += &position.to_string();
+        }
+        text.push(' ');
+    }
+    Ok(text)
 }
 
 /// The query that our words make, over the column of our words; `None` where there are none.
@@ -120,6 +140,18 @@ mod tests {
     fn words(words: &[&str], prefix: bool) -> Vec<QueryWord> {
         let word = |word: &&str| QueryWord::new(Text::new(*word).unwrap(), prefix);
         words.iter().map(word).collect()
+    }
+
+    #[test]
+    fn words_as_a_text_are_those_of_the_binary_form() {
+        let words = ["b", "it's", "b", "a\\b", " "].map(|word| Text::new(word).unwrap());
+        let text = vector_text(&words).unwrap();
+        assert_eq!(text, r"' ':5 'a\\b':4 'b':1,3 'it''s':2 ");
+        let many = vec![words[0].clone(); 20_000];
+        assert_eq!(
+            vector_text(&many).unwrap().matches(',').count() + 1,
+            MAX_POSITIONS
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ use shelfward_core::{ErrorKind, Result};
 
 use crate::config::SqliteOptions;
 use crate::database_file::DatabaseFile;
-use crate::error::{self, Error};
+use crate::error::{self, Error, READ_ONLY};
 use crate::file;
 
 /// One file or memory, with its connections.
@@ -118,6 +118,9 @@ impl Database {
         job: impl FnOnce(&Connection, &CancelToken) -> error::Result<T> + Send + 'static,
         committed: impl FnOnce(T) -> U + Send + 'static,
     ) -> Result<U> {
+        if self.options.read_only {
+            return Err(call.error(READ_ONLY));
+        }
         let database = self.clone();
         let ended = self.writes.run(move |stop| {
             stop.check()?;

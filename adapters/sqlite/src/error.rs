@@ -107,7 +107,10 @@ fn kind_of(error: &rusqlite::Error, busy_timeout: Duration) -> ErrorKind {
             ConstraintViolation | TypeMismatch => {
                 ErrorKind::Corrupt("the tables contradict themselves")
             }
-            ReadOnly | PermissionDenied | AuthorizationForStatementDenied => ErrorKind::Denied,
+            ReadOnly | PermissionDenied | AuthorizationForStatementDenied => ErrorKind::Denied(
+                "the store's file may not be written; give this user the right to write it and in its folder, and open \
+                 the store again",
+            ),
             CannotOpen => ErrorKind::Unavailable,
             TooBig => ErrorKind::Limit {
                 what: "bytes of one record",
@@ -130,6 +133,10 @@ fn kind_of(error: &rusqlite::Error, busy_timeout: Duration) -> ErrorKind {
         _ => ErrorKind::Engine,
     }
 }
+
+/// A write to a store that was opened to be read.
+pub(crate) const READ_ONLY: ErrorKind =
+    ErrorKind::Unsupported("writing, since it was opened read_only; open it without read_only");
 
 /// What SQLite holds in one row at most.
 const MAX_ROW_BYTES: u64 = 1_000_000_000;

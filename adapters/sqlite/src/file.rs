@@ -24,6 +24,10 @@ fn invalid(text: &str) -> Error {
     Error::Kind(shelfward_adapter::error::invalid(text))
 }
 
+fn denied(right: &'static str) -> Error {
+    Error::Kind(ErrorKind::Denied(right))
+}
+
 /// Opens the connection that writes, and makes the store where there is none yet.
 pub(crate) fn open(path: &Path, options: &SqliteOptions) -> Result<(Connection, DatabaseFile)> {
     let before = FileFingerprint::at(path);
@@ -72,20 +76,34 @@ fn why_it_cannot_open(
     }))
 }
 
-/// Whether the process may write in the folder of a file, asked without writing there.
-#[cfg(unix)]
+/// Whether the process may write in the folder of a file.
 fn may_write_in_folder(path: &Path) -> bool {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    may(Right::Write, folder.unwrap_or(Path::new(".")))
+}
+
+#[derive(Clone, Copy)]
+enum Right {
+    Read,
+    Write,
+}
+
+/// Whether the process has a right, asked without opening or writing anything.
+#[cfg(unix)]
+fn may(right: Right, path: &Path) -> bool {
     use rustix::fs::{Access, access};
     use rustix::io::Errno;
 
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    let allowed = access(folder.unwrap_or(Path::new(".")), Access::WRITE_OK);
-    !matches!(allowed, Err(Errno::ACCESS | Errno::ROFS))
+    let asked = match right {
+        Right::Read => Access::READ_OK,
+        Right::Write => Access::WRITE_OK,
+    };
+    !matches!(access(path, asked), Err(Errno::ACCESS | Errno::ROFS))
 }
 
-/// Elsewhere nobody can tell without writing there.
+/// Elsewhere nobody can tell without doing it.
 #[cfg(not(unix))]
-fn may_write_in_folder(_: &Path) -> bool {
+fn may(_: Right, _: &Path) -> bool {
     true
 }
 
@@ -161,7 +179,13 @@ fn check_before_touching(path: &Path, may_make: bool) -> Result<bool> {
         Ok(file) if !file.is_file() => Err(invalid("a file is due, not a folder or a device")),
         Ok(file) if file.len() == 0 && may_make => Ok(true),
         Ok(file) if file.len() == 0 => Err(invalid(EMPTY)),
-        Ok(_) => check_header(path).map(|()| false),
+        Ok(_) => match check_header(path) {
+            Ok(()) => Ok(false),
+            Err(Error::Engine(_)) if !may(Right::Read, path) => Err(denied(
+                "the store's file may not be read; give this user the right to read it",
+            )),
+            Err(error) => Err(error),
+        },
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound if !path.parent().is_none_or(Path::exists) => Err(invalid(
                 "the folder that the file is to be in does not exist; make it first",
@@ -173,7 +197,9 @@ fn check_before_touching(path: &Path, may_make: bool) -> Result<bool> {
             io::ErrorKind::NotADirectory => Err(invalid(
                 "the path leads through a file, where a folder is due",
             )),
-            io::ErrorKind::PermissionDenied => Err(Error::Kind(ErrorKind::Denied)),
+            io::ErrorKind::PermissionDenied => Err(denied(
+                "a folder that leads to the store's file may not be entered; give this user the right to",
+            )),
             _ => Err(Error::Kind(ErrorKind::Unavailable)),
         },
     }

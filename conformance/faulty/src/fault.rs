@@ -90,7 +90,7 @@ faults! {
     InComparesListAsOne => "in/list-any" "in/list-one" "in/odd-characters" "in/substring"
         "in/text-that-looks-like-a-list" "operators/open-in" "operators/random" "injection/list-value"
         "lexical/filter-on-a-list" "delete/by-list-member" "library/search" "library/groups-apart"
-        "library/own-keys-win" "library/failed-embedding-leaves-the-old" "library/lexical-embeds-nothing"
+        "library/own-keys" "library/failed-embedding-leaves-the-old" "library/lexical-embeds-nothing"
         "library/canaries";
     /// `$eq` on a text matches what begins so.
     EqMatchesPrefix => "eq/text" "eq/empty-text" "operators/random" "delete/exactly-what-matches"

@@ -60,11 +60,11 @@ async fn search(index: &LibraryIndex, request: SearchRequest) -> SearchAnswer {
         .unwrap()
 }
 
-fn ids(answer: &SearchAnswer) -> Vec<&str> {
+fn ids(answer: &SearchAnswer) -> Vec<String> {
     answer
         .passages
         .iter()
-        .map(|passage| passage.id.as_str())
+        .map(|passage| passage.id.to_string())
         .collect()
 }
 

@@ -39,7 +39,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("library/source-ids", source_ids),
         Case::new("library/any-of", any_of),
         Case::new("library/own-filter", own_filter),
-        Case::new("library/own-keys-win", own_keys_win),
+        Case::new("library/own-keys", own_keys),
         Case::new("library/failed-embedding-leaves-the-old", failed_embedding),
         Case::new("library/empty-source", empty_source),
         Case::new("library/hybrid", hybrid).only_where(
@@ -269,7 +269,7 @@ async fn source_ids(context: Context) -> Checked {
     let rows: [(_, &[_]); 3] = [
         (any().source_ids([id("d1")?, id("d2")?]), &["d1#0", "d2#0"]),
         (any().source_ids([id("d")?]), NONE),
-        (any().source_ids([]), NONE),
+        (any().source_ids(Vec::<String>::new()), NONE),
     ];
     narrowed(&context, &rows).await
 }
@@ -278,7 +278,10 @@ async fn any_of(context: Context) -> Checked {
     let branch = PassageFilter::new;
     let (sessions, documents) = (any().kinds(["session"]), branch().kinds(["document"]));
     let (of_sessions, in_f2) = (branch().kinds(["session"]), branch().folder("f2"));
-    let nothing_or_f2 = [branch().source_ids([]), branch().folder_ids(["f2"])];
+    let nothing_or_f2 = [
+        branch().source_ids(Vec::<String>::new()),
+        branch().folder_ids(["f2"]),
+    ];
     let rows: [(_, &[_]); 7] = [
         (
             any().any_of([of_sessions, in_f2.clone()]),
@@ -320,17 +323,27 @@ async fn own_filter(context: Context) -> Checked {
     Ok(())
 }
 
-async fn own_keys_win(context: Context) -> Checked {
+async fn own_keys(context: Context) -> Checked {
     let index = library::new(&context).await?;
-    let forged = Metadata::from_json(
-        r#"{"tenantId":"org2","aclGroups":["everybody"],"status":"x","sourceId":"z","kind":"y","index":7,"folderId":"f","title":"t","tags":["k"],"author":"source"}"#,
-    )?;
-    let of_passage =
-        Metadata::from_json(r#"{"tenantId":"org2","folderId":"f","author":"passage","page":3}"#)?;
-    let passage = Passage::new("a").metadata(of_passage);
-    let filed = source_of("document", "s1", ["g"])?.metadata(forged);
-    file(&index, "org1", filed.passages([passage])).await?;
+    let filed = |metadata: Metadata, of_passage: Metadata| -> Checked<_> {
+        let passage = Passage::new("a").metadata(of_passage);
+        let source = source_of("document", "s1", ["g"])?;
+        Ok(source.metadata(metadata).passages([passage]))
+    };
+    let forged = r#"{"tenantId":"org2","aclGroups":["everybody"],"status":"x","sourceId":"z","kind":"y","index":7,"folderId":"f","title":"t","tags":["k"]}"#;
+    for (key, value) in Metadata::from_json(forged)?.iter() {
+        let one: Metadata = [(key.clone(), value.clone())].into_iter().collect();
+        for (of_source, of_passage) in [(&one, &Metadata::new()), (&Metadata::new(), &one)] {
+            let source = filed(of_source.clone(), of_passage.clone())?;
+            let refused = file(&index, "org1", source).await;
+            holds(refused.is_err(), || format!("metadata may hold {key}"))?;
+        }
+    }
     sees(&index, "everybody", NONE).await?;
+    sees(&index, "g", NONE).await?;
+    let of_source = Metadata::from_json(r#"{"author":"source"}"#)?;
+    let of_passage = Metadata::from_json(r#"{"author":"passage","page":3}"#)?;
+    file(&index, "org1", filed(of_source, of_passage)?).await?;
     let answer = ask(&index, "org1", ["g"], any()).await?;
     let expected = Metadata::from_json(
         r#"{"tenantId":"org1","status":"active","sourceId":"s1","kind":"document","index":0,"tags":[],"author":"source","page":3}"#,

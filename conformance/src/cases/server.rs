@@ -474,7 +474,7 @@ async fn wrong_credentials(context: Context) -> Checked {
         };
         shows_no_secret(what, &error, std::slice::from_ref(&secret))?;
         shows_no_secret(what, &error, &context.server()?.secrets())?;
-        holds(matches!(error.kind(), ErrorKind::Denied), || {
+        holds(matches!(error.kind(), ErrorKind::Denied(_)), || {
             format!(
                 "{what}: wrong credentials, which is not said by an error of the kind {:?}",
                 error.kind()

@@ -116,7 +116,9 @@ fn of_one_state(what: &str, answer: &[FoundPassage], full: bool) -> Checked {
     for passage in answer {
         let version = passage.text.split(' ').nth(1).and_then(|v| v.parse().ok());
         let version = version.ok_or_else(|| Finding::errors("a text that was never written"))?;
-        seen.entry(&passage.source_id).or_default().push(version);
+        seen.entry(passage.source_id.as_str())
+            .or_default()
+            .push(version);
     }
     for (source, versions) in seen {
         let first = versions.first().copied();

@@ -81,7 +81,7 @@ impl From<&StoreError> for Failure {
                     ErrorKind::InUse
                         | ErrorKind::Unavailable
                         | ErrorKind::Conflict(_)
-                        | ErrorKind::Denied
+                        | ErrorKind::Denied(_)
                 ),
         }
     }

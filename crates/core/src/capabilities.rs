@@ -62,6 +62,8 @@ pub struct Capabilities {
     pub max_text_bytes: Option<usize>,
 }
 
+crate::debug_as_chain!(CapabilityError);
+
 impl Capabilities {
     /// An exact store in one process that does everything natively and loses nothing.
     pub fn exact() -> Self {
@@ -109,7 +111,7 @@ impl Capabilities {
 ///
 /// Where an engine lacks a call, the library composes it of others under a lock of its own process.
 /// What is composed so is not ordered with the writers of other processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CapabilityError {
     /// Writers of all processes, and a replace that is composed.

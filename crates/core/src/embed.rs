@@ -23,7 +23,7 @@ pub trait Embedder: Send + Sync {
     /// embedders of one id must answer equal vectors: a collection is guarded by it.
     fn id(&self) -> &str;
 
-    /// How many numbers a vector has.
+    /// How many dimensions a vector has.
     fn width(&self) -> u32;
 
     /// One vector for each text, in their order.
@@ -34,7 +34,7 @@ pub trait Embedder: Send + Sync {
 }
 
 /// Why embedding failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
     /// Another number of vectors than of texts.
@@ -48,7 +48,7 @@ pub enum EmbedError {
         answered: usize,
     },
     /// A vector that cannot be stored or compared.
-    #[error("the embedder {id} answered for text {at}: {problem}")]
+    #[error("{} ({id}, for text {at} of the call)", crate::library::embedded(.problem))]
     Vector {
         /// The embedder.
         id: String,
@@ -67,6 +67,8 @@ pub enum EmbedError {
         source: Box<dyn StdError + Send + Sync>,
     },
 }
+
+crate::debug_as_chain!(EmbedError);
 
 impl EmbedError {
     /// A failure of the model or its provider.

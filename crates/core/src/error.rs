@@ -16,12 +16,11 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 /// Why a store call failed: what kind of failure, of which operation, on what, whether to try
 /// again, and what lies under it.
 ///
-/// Its text is one line and holds no document text, no secret and no path.
-#[derive(Debug)]
+/// Its text is one line and holds no document text, no secret and no path. Its `Debug` is that text
+/// with what lies under it, also on one line.
 pub struct StoreError(Box<Failure>);
 
 // Boxed, so that the answer of a call is not as large as its rarest failure.
-#[derive(Debug)]
 struct Failure {
     kind: ErrorKind,
     operation: Operation,
@@ -87,7 +86,7 @@ pub enum ErrorKind {
     /// There is no such collection.
     #[error("there is no such collection; create it first")]
     NoCollection,
-    /// The collection of this handle was dropped, or dropped and made anew.
+    /// The collection of this handle was dropped, or dropped and created again.
     #[error("the collection was dropped since it was opened; open it again")]
     StaleHandle,
     /// The collection is a library's, which is read inside a scope.
@@ -160,9 +159,9 @@ pub enum ErrorKind {
     /// The store has no room for the write, of which nothing was done.
     #[error("the store is full; nothing was written")]
     Full,
-    /// The store refused the credentials or the permission.
-    #[error("the store refused the credentials or the permission")]
-    Denied,
+    /// The user, the password or a right is refused; it says which right is needed.
+    #[error("permission denied: {0}")]
+    Denied(&'static str),
     /// What is stored cannot be read.
     #[error("what is stored cannot be read: {0}")]
     Corrupt(&'static str),
@@ -178,22 +177,22 @@ pub enum ErrorKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VectorProblem {
-    /// Another width than the collection's.
-    #[error("a vector of width {given}, the collection's is {width}")]
+    /// Another number of dimensions than the collection's.
+    #[error("a vector of {given} dimensions, where the collection's have {width}")]
     Width {
         /// The width given.
         given: usize,
         /// The collection's.
         width: u32,
     },
-    /// A number that is NaN or infinite.
-    #[error("the vector's number {at} is not finite")]
+    /// A component that is NaN or infinite.
+    #[error("the vector's component {at} is not finite")]
     NotFinite {
         /// Its position.
         at: usize,
     },
     /// All zeros under cosine.
-    #[error("a zero vector has no direction, so no cosine")]
+    #[error("a zero vector has no direction, and so no cosine")]
     Zero,
     /// So large or so small that its length is not a normal float.
     #[error("the vector's length overflows or vanishes as a 32-bit float; scale it towards 1")]
@@ -377,7 +376,12 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "failed to {}", self.0.operation)?;
         if let Some(collection) = &self.0.collection {
-            write!(f, " in {collection}")?;
+            let joined = match self.0.operation {
+                // It is the collection itself that was to be made, opened or dropped.
+                Operation::Create | Operation::Open | Operation::DropCollection => "",
+                _ => " in",
+            };
+            write!(f, "{joined} {collection}")?;
         }
         if self.0.attempts > 1 {
             write!(f, " after {} attempts", self.0.attempts)?;
@@ -389,6 +393,8 @@ impl fmt::Display for StoreError {
         write!(f, ": {}", self.0.kind)
     }
 }
+
+crate::debug_as_chain!(StoreError);
 
 impl StdError for StoreError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {

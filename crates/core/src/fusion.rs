@@ -13,12 +13,14 @@ pub struct FusionWeights {
 }
 
 /// Why weights were refused.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{name} is {given}; it must be a finite number of 0 or more")]
 pub struct FusionError {
     name: &'static str,
     given: f64,
 }
+
+crate::debug_as_chain!(FusionError);
 
 impl FusionError {
     /// Which was refused: `denseWeight`, `sparseWeight` or `k`.

@@ -4,6 +4,7 @@
 
 pub mod adapter;
 pub mod capabilities;
+mod chain;
 mod collection;
 mod cursor;
 mod embed;
@@ -25,6 +26,8 @@ mod store;
 mod write_locks;
 
 pub use capabilities::Capabilities;
+#[doc(hidden)]
+pub use chain::write_chain;
 pub use collection::Collection;
 pub use embed::{EmbedError, Embedder, Role, embed_checked};
 pub use error::{

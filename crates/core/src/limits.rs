@@ -28,7 +28,7 @@ pub struct Limits {
 }
 
 /// Why limits were refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimitsError {
     /// One of 0, which no request could keep.
@@ -71,7 +71,9 @@ pub struct LimitsBuilder(Limits);
 
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident: $kind:ty,)+) => {
-        impl Limits {
+        crate::debug_as_chain!(LimitsError);
+
+impl Limits {
             $($(#[$doc])* pub fn $name(&self) -> $kind {
                 self.$name
             })+

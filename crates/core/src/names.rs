@@ -8,13 +8,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::metadata::{Scalar, Text, shown};
 
 /// Why a name was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {name:?}: {problem}")]
 pub struct NameError {
     what: &'static str,
     name: String,
     problem: NameProblem,
 }
+
+crate::debug_as_chain!(NameError);
 
 impl NameError {
     fn new(what: &'static str, name: &str, problem: NameProblem) -> Self {
@@ -76,6 +78,80 @@ fn checked(what: &'static str, name: &str, max: usize) -> Result<Text, NameError
     Text::new(name).map_err(|_| NameError::new(what, name, NameProblem::Nul))
 }
 
+/// What makes a checked name as easy to use as the text that it was.
+macro_rules! used_as_text {
+    ($name:ident) => {
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(self.as_str(), f)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self.as_str(), f)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                self.as_str()
+            }
+        }
+
+        impl PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                self.as_str() == other
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                self.as_str() == *other
+            }
+        }
+
+        impl PartialEq<String> for $name {
+            fn eq(&self, other: &String) -> bool {
+                self.as_str() == other
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.as_str().to_owned()
+            }
+        }
+
+        impl From<&$name> for String {
+            fn from(name: &$name) -> Self {
+                name.as_str().to_owned()
+            }
+        }
+
+        impl TryFrom<&str> for $name {
+            type Error = NameError;
+            fn try_from(name: &str) -> Result<Self, NameError> {
+                Self::new(name)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = NameError;
+            fn try_from(name: String) -> Result<Self, NameError> {
+                Self::new(name)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = NameError;
+            fn from_str(name: &str) -> Result<Self, NameError> {
+                Self::new(name)
+            }
+        }
+    };
+}
+
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $what:literal, $max:literal) => {
         $(#[$doc])*
@@ -97,34 +173,23 @@ macro_rules! name {
                 self.0.as_str()
             }
 
+            /// A stored text as a name, where it can be one.
+            #[allow(dead_code, reason = "for the names that are read back")]
+            pub(crate) fn of_text(text: &Text) -> Option<Self> {
+                (1..=$max).contains(&text.as_str().len()).then(|| Self(text.clone()))
+            }
+
             /// The name as a shared text.
             pub fn to_text(&self) -> Text {
                 self.0.clone()
             }
         }
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&self.0, f)
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&self.0, f)
-            }
-        }
+        used_as_text!($name);
 
         impl From<&$name> for Scalar {
             fn from(name: &$name) -> Self {
                 Self::Text(name.0.clone())
-            }
-        }
-
-        impl TryFrom<&str> for $name {
-            type Error = NameError;
-            fn try_from(name: &str) -> Result<Self, NameError> {
-                Self::new(name)
             }
         }
     };
@@ -218,21 +283,4 @@ impl CollectionName {
     }
 }
 
-impl fmt::Debug for CollectionName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&*self.0, f)
-    }
-}
-
-impl fmt::Display for CollectionName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl TryFrom<&str> for CollectionName {
-    type Error = NameError;
-    fn try_from(name: &str) -> Result<Self, NameError> {
-        Self::new(name)
-    }
-}
+used_as_text!(CollectionName);

@@ -7,7 +7,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
 use sha2::Sha256;
 
-use crate::names::TenantId;
+use crate::library::PassageId;
+use crate::names::{SourceId, TenantId};
 use crate::scope::Scope;
 use crate::search::{Completeness, Count, LegKind};
 
@@ -45,7 +46,7 @@ pub struct Searched {
     /// The digest of the groups who asked, where a key for it was given.
     pub groups: Option<String>,
     /// The ids answered, as `<sourceId>#<index>`, best first.
-    pub answered: Vec<String>,
+    pub answered: Vec<PassageId>,
     /// The hits that the store answered and the re-check dropped. Any here means that the store's
     /// filter is not to be trusted.
     pub dropped: Vec<DroppedHit>,
@@ -67,7 +68,7 @@ pub struct Fetched {
     /// How many ids were asked for.
     pub asked: usize,
     /// The ids answered, as `<sourceId>#<index>`, in the order asked for.
-    pub answered: Vec<String>,
+    pub answered: Vec<PassageId>,
     /// The passages that the store answered and the re-check dropped. Any here means that the
     /// store's filter is not to be trusted.
     pub dropped: Vec<DroppedHit>,
@@ -84,7 +85,7 @@ pub struct Listed {
     /// those who write the tenant's sources.
     pub groups: Option<String>,
     /// The ids of the sources answered, in their order.
-    pub answered: Vec<String>,
+    pub answered: Vec<SourceId>,
     /// The first passages that the store answered and the re-check dropped. Any here means that the
     /// store's filter is not to be trusted.
     pub dropped: Vec<DroppedHit>,
@@ -136,7 +137,7 @@ pub struct Changed {
     /// The tenant whose library was changed.
     pub tenant: TenantId,
     /// The source, or `None` for the whole tenant.
-    pub source: Option<String>,
+    pub source: Option<SourceId>,
     /// `indexed`, `rescoped` or `removed`.
     pub change: &'static str,
     /// How many passages it was about.
@@ -151,7 +152,7 @@ pub struct Failed {
     /// The tenant whose library was to be changed.
     pub tenant: TenantId,
     /// The source, or `None` for the whole tenant.
-    pub source: Option<String>,
+    pub source: Option<SourceId>,
     /// `indexed`, `rescoped` or `removed`.
     pub change: &'static str,
     /// The error's text, which holds no document text.
@@ -164,7 +165,7 @@ pub struct Failed {
 pub struct DigestKey(Vec<u8>);
 
 /// The key of the digests is too short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a digest key of {bytes} bytes can be guessed; at least {} are needed, take 32 random ones",
     DigestKey::MIN_BYTES
@@ -173,6 +174,8 @@ pub struct ShortDigestKey {
     /// How many bytes were given.
     pub bytes: usize,
 }
+
+crate::debug_as_chain!(ShortDigestKey);
 
 impl DigestKey {
     /// The fewest bytes of a key.

@@ -34,7 +34,7 @@ pub struct Scope {
 pub const MAX_GROUPS: usize = 9_000;
 
 /// Why a scope was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScopeError {
     /// There is no group.
@@ -64,7 +64,7 @@ pub enum ScopeError {
 pub struct Groups(Vec<AccessGroup>);
 
 /// Why groups were refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroupsError {
     /// There is none.
@@ -82,6 +82,8 @@ pub enum GroupsError {
     #[error(transparent)]
     Name(#[from] NameError),
 }
+
+crate::debug_as_chain!(ScopeError, GroupsError);
 
 impl Groups {
     /// Checked names as groups, in their order.

@@ -145,11 +145,11 @@ pub struct CollectionSpec {
 }
 
 /// Why a collection's spec was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
     /// The width is 0.
-    #[error("a vector has at least 1 number; the width given is 0")]
+    #[error("a vector has at least 1 dimension; the width given is 0")]
     ZeroWidth,
     /// The embedder id is empty.
     #[error("the embedder needs an id, so that vectors of another model can be told apart")]
@@ -163,14 +163,43 @@ pub enum SpecError {
     /// Two fields have one role.
     #[error("the fields {0} and {1} have the same role; at most one may")]
     RepeatedRole(MetadataKey, MetadataKey),
-    /// An existing collection differs.
+    /// An existing collection holds vectors of another embedder.
     #[error(
-        "the collection {name} has {what} {existing}, not {asked}; use another collection, or make it anew"
+        "the collection {name} holds vectors of the embedder {existing:?}, not of {asked:?}; use the embedder \
+         that it was created with, or index into another collection"
+    )]
+    OtherEmbedder {
+        /// The collection.
+        name: CollectionName,
+        /// The id of the embedder that it was created with.
+        existing: String,
+        /// The id that was asked for.
+        asked: String,
+    },
+    /// An existing collection holds vectors of another width.
+    #[error(
+        "the collection {name} holds vectors of {existing} dimensions, and the embedder {embedder:?} answers \
+         {asked}; use the embedder that it was created with, or index into another collection"
+    )]
+    OtherWidth {
+        /// The collection.
+        name: CollectionName,
+        /// The width of the collection.
+        existing: u32,
+        /// The width of the embedder.
+        asked: u32,
+        /// The embedder's id.
+        embedder: String,
+    },
+    /// An existing collection differs otherwise.
+    #[error(
+        "the collection {name} has {what} {existing}, not {asked}; use another collection, or drop this one and \
+         create it again"
     )]
     Differs {
         /// The collection.
         name: CollectionName,
-        /// What differs: width, metric, embedder, word rule or a field's kind.
+        /// What differs: metric, word rule or a field's kind.
         what: String,
         /// What the collection has.
         existing: String,
@@ -178,6 +207,8 @@ pub enum SpecError {
         asked: String,
     },
 }
+
+crate::debug_as_chain!(SpecError);
 
 impl CollectionSpec {
     /// A collection without declared fields, under the default word rule.
@@ -276,7 +307,7 @@ impl CollectionSpec {
     /// must be equal, and a field that both declare must be declared alike.
     ///
     /// # Errors
-    /// [`SpecError::Differs`] with both values.
+    /// [`SpecError::OtherEmbedder`], [`SpecError::OtherWidth`] or [`SpecError::Differs`], with both values.
     pub fn check_compatible(&self, asked: &Self) -> Result<(), SpecError> {
         let differs = |what: &str, existing: String, asked: String| {
             let name = self.name.clone();
@@ -288,10 +319,19 @@ impl CollectionSpec {
             })
         };
         if self.embedder != asked.embedder {
-            return differs("embedder", self.embedder.clone(), asked.embedder.clone());
+            return Err(SpecError::OtherEmbedder {
+                name: self.name.clone(),
+                existing: self.embedder.clone(),
+                asked: asked.embedder.clone(),
+            });
         }
         if self.width != asked.width {
-            return differs("width", self.width.to_string(), asked.width.to_string());
+            return Err(SpecError::OtherWidth {
+                name: self.name.clone(),
+                existing: self.width,
+                asked: asked.width,
+                embedder: asked.embedder.clone(),
+            });
         }
         if self.metric != asked.metric {
             return differs("metric", self.metric.to_string(), asked.metric.to_string());

@@ -98,7 +98,7 @@ impl Rig {
         let request = SearchRequest::new("one").mode(Mode::Dense).top_k(10);
         let scope = scope("a", &[group]);
         let answer = self.index.search(&scope, &request).await.unwrap();
-        ids(&answer).into_iter().map(str::to_owned).collect()
+        ids(&answer)
     }
 
     async fn narrow(&self) -> Result<(), LibraryError> {

@@ -67,7 +67,7 @@ async fn what_is_read_by_id_is_told_as_it_was_released() {
     assert_eq!(searched.groups, told.groups, "the same reader");
 
     // What nobody is asked for is told as well: nothing was released.
-    let nothing = PassageFilter::new().source_ids([]).into();
+    let nothing = PassageFilter::new().source_ids(Vec::<String>::new()).into();
     index.fetch(&reader, &nothing, &asked).await.unwrap();
     let told = fetched(&events).pop().unwrap();
     assert!(told.answered.is_empty() && told.asked == 5);

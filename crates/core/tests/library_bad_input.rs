@@ -31,7 +31,7 @@ async fn seen(index: &LibraryIndex, groups: &[&str]) -> Vec<String> {
         .search(&scope("org1", groups), &request)
         .await
         .unwrap();
-    let mut seen: Vec<String> = ids(&answer).into_iter().map(str::to_owned).collect();
+    let mut seen: Vec<String> = ids(&answer);
     seen.sort();
     seen
 }
@@ -365,7 +365,7 @@ async fn the_ceilings_of_a_request_are_typed_and_nobody_is_asked() {
         .is_err()
     );
     assert!(
-        ask(SearchRequest::new("words").source_ids([]))
+        ask(SearchRequest::new("words").source_ids(Vec::<String>::new()))
             .await
             .unwrap()
             .passages

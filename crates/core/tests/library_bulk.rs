@@ -106,7 +106,7 @@ async fn a_refused_source_stops_no_other() {
     assert!(next().is_ok());
     let blank = next().unwrap_err();
     assert!(
-        matches!(&blank, LibraryError::Passage { id, problem: PassageProblem::Blank } if id.to_string() == "blank#1"),
+        matches!(&blank, LibraryError::Passage { id, problem: PassageProblem::Blank } if *id == "blank#1"),
         "{blank}"
     );
     assert!(next().is_ok());
@@ -116,7 +116,7 @@ async fn a_refused_source_stops_no_other() {
     ));
     let nan = next().unwrap_err();
     assert!(
-        matches!(&nan, LibraryError::Passage { id, problem: PassageProblem::Vector(_) } if id.to_string() == "nan#2"),
+        matches!(&nan, LibraryError::Passage { id, problem: PassageProblem::Vector(_) } if *id == "nan#2"),
         "{nan}"
     );
     let twice = next().unwrap_err();

@@ -38,7 +38,7 @@ async fn read(
     let ids: Vec<_> = ids.iter().map(|id| passage(id)).collect();
     let found = index.fetch(scope, reading, &ids).await.unwrap();
     assert_eq!(found.len(), ids.len());
-    let shown = |found: FoundPassage| (found.id, found.text.to_string());
+    let shown = |found: FoundPassage| (found.id.to_string(), found.text.to_string());
     found.into_iter().map(|found| found.map(shown)).collect()
 }
 
@@ -166,7 +166,10 @@ async fn the_narrowing_counts() {
             narrow().source_ids([id("filed")]).into(),
             [None, filed.clone()],
         ),
-        (narrow().source_ids([]).into(), [None, None]),
+        (
+            narrow().source_ids(Vec::<String>::new()).into(),
+            [None, None],
+        ),
         (
             narrow().kinds(["document"]).into(),
             [tagged.clone(), filed.clone()],
@@ -198,7 +201,13 @@ async fn nobody_is_asked_in_vain_and_nothing_is_embedded() {
     asked.take_calls();
     asked.take_within();
     read(&index, &reader, &any(), &[]).await;
-    read(&index, &reader, &narrow().source_ids([]).into(), &["s#0"]).await;
+    read(
+        &index,
+        &reader,
+        &narrow().source_ids(Vec::<String>::new()).into(),
+        &["s#0"],
+    )
+    .await;
     assert!(asked.take_calls().is_empty());
 
     read(&index, &reader, &narrow().tags(["x"]).into(), &["s#0"]).await;

@@ -58,7 +58,10 @@ async fn a_store_that_ignores_its_filter_lists_nothing_more() {
     assert_eq!(listed, ["mine"]);
     let org = index.tenant(tenant("a"));
     let exported = org.passages(&id("mine")).await.unwrap();
-    let exported: Vec<_> = exported.iter().map(|passage| &*passage.id).collect();
+    let exported: Vec<_> = exported
+        .iter()
+        .map(|passage| passage.id.to_string())
+        .collect();
     assert_eq!(exported, ["mine#0", "mine#1"]);
 
     let told = std::mem::take(&mut *events.0.lock().unwrap());

@@ -26,7 +26,7 @@ fn one() -> SearchRequest {
 async fn found(index: &LibraryIndex, request: &SearchRequest) -> Vec<String> {
     let reader = scope("a", &["g"]);
     let answer = index.search(&reader, request).await.unwrap();
-    let mut searched: Vec<_> = ids(&answer).into_iter().map(str::to_owned).collect();
+    let mut searched: Vec<_> = ids(&answer);
     searched.sort();
     // A fetch by the same reading finds the same.
     let all = ["allowed#0", "other#0"].map(|id| id.parse().unwrap());
@@ -101,7 +101,7 @@ async fn what_is_given_and_empty_finds_nothing_and_asks_nobody() {
         narrow().tags(none()),
         narrow().folder(""),
         narrow().folder_ids(none()),
-        narrow().source_ids([]),
+        narrow().source_ids(Vec::<String>::new()),
         narrow().folder("allowed").folder_ids(["other"]),
     ];
     for empty in empty {

@@ -188,7 +188,10 @@ async fn ten_of_a_thousand_are_found_as_by_looking_at_each() {
         .search(&scope("b", &["only"]), &request)
         .await
         .unwrap();
-    assert_eq!((ids(&answer), answer.complete), (vec!["one#0"], true));
+    assert_eq!(
+        (ids(&answer), answer.complete),
+        (vec!["one#0".to_owned()], true)
+    );
 }
 
 #[tokio::test]

@@ -92,7 +92,7 @@ async fn odd_answer(odd: fn(LegResult) -> LegResult) -> Result<Vec<String>, Libr
         .unwrap();
     let request = SearchRequest::new("a").mode(Mode::Dense).top_k(2);
     let answer = index.search(&scope("org1", &["g"]), &request).await?;
-    Ok(ids(&answer).into_iter().map(str::to_owned).collect())
+    Ok(ids(&answer))
 }
 
 #[tokio::test]
@@ -333,7 +333,7 @@ async fn a_write_that_failed_after_it_was_sent_is_told_to_the_observer_and_a_ref
         panic!("one failure")
     };
     assert_eq!(
-        (failed.source.as_deref(), failed.change),
+        (failed.source.as_ref().map(AsRef::as_ref), failed.change),
         (Some("s1"), "indexed")
     );
 }

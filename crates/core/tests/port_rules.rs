@@ -113,7 +113,10 @@ async fn rule_1_ranks_are_counted_after_the_check_and_fused_here() {
         .unwrap();
     assert_eq!(
         (ids(&answer), answer.ran),
-        (vec!["seen#0", "seen#1"], ExecutedMode::Hybrid)
+        (
+            ["seen#0", "seen#1"].map(str::to_owned).into(),
+            ExecutedMode::Hybrid
+        )
     );
     let first = &answer.passages[0];
     assert_eq!(first.legs.lexical.unwrap().rank, 1);
@@ -646,7 +649,7 @@ fn a_write_that_never_got_its_turn_may_be_repeated_and_one_that_may_have_landed_
     // Of these the kind says already what was done, and what a repetition does.
     for (kind, is) in [
         (ErrorKind::Full, Persistence::Permanent),
-        (ErrorKind::Denied, Persistence::Permanent),
+        (ErrorKind::Denied("get the right"), Persistence::Permanent),
         (ErrorKind::Unverified, Persistence::Unknown),
     ] {
         let error = StoreError::new(Operation::Upsert, kind).nothing_done();

@@ -19,12 +19,14 @@ pub struct Bm25 {
 }
 
 /// Why a constant was refused.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{name} is {given}; it must be a finite number")]
 pub struct Bm25Error {
     name: &'static str,
     given: f64,
 }
+
+shelfward_core::debug_as_chain!(Bm25Error);
 
 impl Bm25Error {
     /// Which constant was refused: `k1` or `b`.

@@ -68,7 +68,7 @@ impl Shelf {
         let answer = searcher.search(&scope("a", &["g"]), &request).await;
         let passages = answer.unwrap().passages.into_iter();
         let by_words = passages.filter(|found| found.sparse.is_some());
-        by_words.map(|found| found.passage.id).collect()
+        by_words.map(|found| found.passage.id.to_string()).collect()
     }
 
     /// The one event since the last.

@@ -79,7 +79,10 @@ impl Shelf {
 }
 
 fn ids(found: &[HybridPassage]) -> Vec<String> {
-    found.iter().map(|found| found.passage.id.clone()).collect()
+    found
+        .iter()
+        .map(|found| found.passage.id.to_string())
+        .collect()
 }
 
 fn apple() -> SearchRequest {
@@ -218,7 +221,7 @@ async fn narrowing_reaches_both_legs() {
         (apple().folder("f"), vec!["filed#0"]),
         (apple().folder_ids(["f", "g"]), vec!["filed#0"]),
         (apple().source_ids([id("plain")]), vec!["plain#0"]),
-        (apple().source_ids([]), vec![]),
+        (apple().source_ids(Vec::<String>::new()), vec![]),
         (apple().kinds(["session"]), vec![]),
         (
             apple().any_of([
@@ -290,7 +293,8 @@ async fn a_passage_is_shown_as_the_library_shows_it_with_the_fused_score() {
         .unwrap()
         .passages;
     let passage = &found[0].passage;
-    assert_eq!((passage.id.as_str(), &*passage.text), ("s#0", "apple"));
+    assert_eq!(passage.id, "s#0");
+    assert_eq!(&*passage.text, "apple");
     assert_eq!(
         (passage.title.as_deref(), passage.index),
         (Some("Fruit"), 0)

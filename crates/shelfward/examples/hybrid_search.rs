@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, reason = "an example speaks to people")]
 
 use std::error::Error;
+use std::fmt::Display;
 use std::sync::{Arc, RwLock};
 
 use shelfward::lexical::hybrid::{
@@ -167,7 +168,7 @@ pub(crate) async fn over_a_library(groups: &[&str]) -> Result<Vec<HybridPassage>
     Ok(searcher.search(&reader, &request).await?.passages)
 }
 
-fn line(id: &str, score: f64, dense: Option<LegRank>, sparse: Option<LegRank>) -> String {
+fn line(id: impl Display, score: f64, dense: Option<LegRank>, sparse: Option<LegRank>) -> String {
     let rank = |place: Option<LegRank>| {
         let rank = place.and_then(|place| place.rank);
         rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string())

@@ -8,20 +8,34 @@ use shelfward_core::{Store, StoreError};
 const KNOWN: &str = "memory: (feature memory), sqlite: (feature sqlite), hnsw: (feature hnsw), \
     postgres: and postgresql: (feature postgres)";
 
-/// Why no store could be had from a URL.
+const SCHEMES: [&str; 5] = ["memory", "sqlite", "hnsw", "postgres", "postgresql"];
+
+/// Why no store could be had from a URL. Its `Debug` is its text with what lies under it, on one line.
 ///
 /// The URL itself is in no message: it may hold a password.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
+    /// The URL has no scheme, as a path alone.
+    #[error(
+        "the URL has no scheme, which chooses the store; write sqlite:library.db for a file, hnsw:library for a \
+         folder, or postgres://user:password@host/database"
+    )]
+    NoScheme,
+    /// The scheme is not written in lower case.
+    #[error("a scheme is written in lower case: {scheme}:")]
+    SchemeCase {
+        /// The scheme that it is in lower case.
+        scheme: &'static str,
+    },
     /// The scheme is unknown.
     #[error("no store has {}; known are {known}", match .scheme {
         Some(scheme) => format!("the scheme {scheme:?}"),
         None => "a URL that begins so".to_owned(),
     })]
     UnknownScheme {
-        /// What stands before `://`, at most 32 characters of it. `None` where nothing does: what stands
-        /// before a colon alone may be the password of a URL whose beginning was lost.
+        /// What is before `://`, at most 32 characters of it. `None` where nothing is: what is before a
+        /// colon alone may be the password of a URL whose beginning was lost.
         scheme: Option<String>,
         /// The schemes that there are, with the cargo feature of each.
         known: &'static str,
@@ -49,6 +63,8 @@ pub enum ConnectError {
     Store(#[from] StoreError),
 }
 
+shelfward_core::debug_as_chain!(ConnectError);
+
 /// A store from a URL. The scheme chooses the adapter, a cargo feature of this crate brings it.
 ///
 /// | URL | store | feature |
@@ -63,8 +79,8 @@ pub enum ConnectError {
 /// A user or a password with one of the characters `: / ? # [ ] @ %` in it is written percent-encoded.
 ///
 /// # Errors
-/// [`ConnectError`] for an unknown scheme, naming those there are, or one whose feature is off,
-/// naming the feature; and those of the adapter.
+/// [`ConnectError`] for a URL without a scheme or with an unknown one, naming those there are, or one whose
+/// feature is off, naming the feature; and those of the adapter.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -76,14 +92,22 @@ pub enum ConnectError {
 /// # }
 /// ```
 pub async fn connect(url: &str) -> Result<Store, ConnectError> {
-    // Without a colon nothing of the text is known to be a scheme, and it may be a secret.
-    let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
+    // Without a colon nothing of the text is known to be a scheme, and it may be a secret. A single letter
+    // before one is the drive of a Windows path.
+    let (scheme, rest) = match url.split_once(':') {
+        Some((scheme, rest)) if scheme.len() > 1 => (scheme, rest),
+        _ => return Err(ConnectError::NoScheme),
+    };
     match scheme {
         "memory" => memory(rest),
         "sqlite" => sqlite(rest).await,
         "hnsw" => hnsw(rest).await,
         "postgres" | "postgresql" => postgres(url, rest).await,
-        _ => {
+        other => {
+            let mut known = SCHEMES.into_iter();
+            if let Some(scheme) = known.find(|known| known.eq_ignore_ascii_case(other)) {
+                return Err(ConnectError::SchemeCase { scheme });
+            }
             let is_scheme = rest.starts_with("//");
             Err(ConnectError::UnknownScheme {
                 scheme: is_scheme.then(|| scheme.chars().take(32).collect()),
@@ -261,6 +285,30 @@ mod tests {
             "postgres: and postgresql: (feature postgres)",
         ] {
             assert!(error.contains(known), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_path_is_told_the_scheme_that_it_lacks() {
+        for path in [
+            "library.db",
+            "",
+            "./a/library.db",
+            r"C:\library.db",
+            ":memory:",
+        ] {
+            let error = connect(path).await.unwrap_err();
+            assert!(matches!(error, ConnectError::NoScheme), "{path}: {error}");
+            let told = error.to_string();
+            assert!(told.contains("write sqlite:library.db"), "{told}");
+        }
+        for (url, scheme) in [
+            ("SQLITE:library.db", "sqlite:"),
+            ("Postgres://host/db", "postgres:"),
+            ("MEMORY:", "memory:"),
+        ] {
+            let told = connect(url).await.unwrap_err().to_string();
+            assert_eq!(told, format!("a scheme is written in lower case: {scheme}"));
         }
     }
 

@@ -10,7 +10,7 @@
 #[path = "../examples/library/story/mod.rs"]
 mod story;
 
-use shelfward::library::ExecutedMode;
+use shelfward::library::{ExecutedMode, PassageId};
 use story::{Seen, Step};
 
 /// The story on a store, told twice: the second time the library is there already.
@@ -33,11 +33,11 @@ async fn told_twice(url: &str) {
 }
 
 /// What each reader is answered, step by step.
-fn answers(steps: &[Step]) -> Vec<(&str, &str, Vec<(&str, f64)>)> {
+fn answers(steps: &[Step]) -> Vec<(&str, &str, Vec<(&PassageId, f64)>)> {
     let seen = steps.iter().flat_map(|step| &step.seen);
     seen.map(|seen| {
         let passages = seen.answer.passages.iter();
-        let passages = passages.map(|passage| (passage.id.as_str(), passage.score));
+        let passages = passages.map(|passage| (&passage.id, passage.score));
         (seen.question, seen.reader, passages.collect())
     })
     .collect()
@@ -79,15 +79,15 @@ fn shows_what_it_is_to_show(steps: &[Step]) {
     // Three readers, one question, three answers: two of them from equal ids in two tenants.
     assert_eq!(
         first(filed, "daily allowance", "ann"),
-        Some("document:expenses#4")
+        Some("document:expenses#4".to_owned())
     );
     assert_eq!(
         first(filed, "daily allowance", "bo"),
-        Some("document:expenses#4")
+        Some("document:expenses#4".to_owned())
     );
     assert_eq!(
         first(filed, "daily allowance", "cleo"),
-        Some("document:handbook#5")
+        Some("document:handbook#5".to_owned())
     );
     // The incident report is for engineering and operations, and Bo is in neither.
     assert!(sees(
@@ -126,7 +126,7 @@ fn shows_what_it_is_to_show(steps: &[Step]) {
     assert_eq!(replaced.notes, ["5 passages in the place of 18"]);
     assert_eq!(
         first(replaced, "daily allowance", "bo"),
-        Some("document:expenses#1")
+        Some("document:expenses#1".to_owned())
     );
     let of_expenses = of(replaced, "daily allowance")
         .flat_map(|seen| &seen.answer.passages)
@@ -148,7 +148,7 @@ fn shows_what_it_is_to_show(steps: &[Step]) {
     assert_eq!(first(gone, "daily allowance", "bo"), None);
     assert_eq!(
         first(gone, "daily allowance", "cleo"),
-        Some("document:handbook#5")
+        Some("document:handbook#5".to_owned())
     );
 }
 
@@ -188,9 +188,9 @@ fn answer<'a>(step: &'a Step, question: &str, reader: &str) -> &'a Seen {
         .unwrap()
 }
 
-fn first<'a>(step: &'a Step, question: &str, reader: &str) -> Option<&'a str> {
+fn first(step: &Step, question: &str, reader: &str) -> Option<String> {
     let passages = &answer(step, question, reader).answer.passages;
-    passages.first().map(|passage| passage.id.as_str())
+    passages.first().map(|passage| passage.id.to_string())
 }
 
 fn sees(step: &Step, question: &str, reader: &str, source: &str) -> bool {

@@ -291,7 +291,7 @@ async fn what_is_listed_is_in_the_audit_trail() {
         let answered: Vec<_> = page
             .sources
             .iter()
-            .map(|source| source.id.to_string())
+            .map(|source| source.id.clone())
             .collect();
         assert_eq!((&listed.answered, listed.dropped.len()), (&answered, 0));
         assert!(hidden.answered.is_empty());

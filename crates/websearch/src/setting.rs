@@ -1,11 +1,18 @@
 //! Numbers that a caller sets.
 
 /// A number that was refused.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[error("{setting} is {given}; it must be a finite number of 0 or more")]
 pub struct SettingError {
     setting: String,
     given: f64,
+}
+
+/// As it is read, also where `main` or `unwrap` prints it.
+impl std::fmt::Debug for SettingError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl SettingError {

@@ -125,10 +125,10 @@ impl Soak {
         let by_words = oracle
             .search(&by_words.scope()?, &by_words.request()?)
             .await?;
-        let by_words: HashMap<&str, f64> = by_words
+        let by_words: HashMap<String, f64> = by_words
             .passages
             .iter()
-            .map(|p| (p.id.as_str(), p.score))
+            .map(|p| (p.id.to_string(), p.score))
             .collect();
         let near = nearest(asked, known);
         let all = if asked.mode == Mode::Lexical {
@@ -143,7 +143,8 @@ impl Soak {
         }
         let scores_words = can.lexical.is_some_and(|l| l.scoring == Scoring::Bm25);
         for passage in &answer.passages {
-            let id = passage.id.as_str();
+            let id = passage.id.to_string();
+            let id = id.as_str();
             let right = |score: Option<f64>, right: Option<&f64>| match (score, right) {
                 (Some(score), Some(right)) => {
                     (score - right).abs() <= TOLERANCE * right.abs().max(1.0)

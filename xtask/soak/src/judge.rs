@@ -27,7 +27,7 @@ impl Judge<'_> {
     pub(crate) fn answer(&self, asked: &Asked, answer: &SearchAnswer, reading: &Reading<'_>) {
         let mut by_source: BTreeMap<Slot, Vec<&FoundPassage>> = BTreeMap::new();
         for passage in &answer.passages {
-            match slot_of(asked.tenant, &passage.source_id) {
+            match slot_of(asked.tenant, passage.source_id.as_str()) {
                 Some(slot) => by_source.entry(slot).or_default().push(passage),
                 None => self.findings.add(
                     Kind::NotInForce,
@@ -70,7 +70,7 @@ impl Judge<'_> {
             None => (Kind::MixedVersions, found.first()),
             Some(odd) => {
                 let told = |state: &State| {
-                    let index = u32::try_from(odd.index).unwrap_or(u32::MAX);
+                    let index = odd.index;
                     *odd.text == *text(slot, state.content, index)
                 };
                 let hidden = states.iter().any(told)
@@ -104,10 +104,10 @@ impl Judge<'_> {
         {
             return;
         }
-        let there: HashSet<u64> = found.iter().map(|passage| passage.index).collect();
+        let there: HashSet<u32> = found.iter().map(|passage| passage.index).collect();
         let missing = asked
             .answerable(slot, first)
-            .find(|(index, _)| !there.contains(&u64::from(*index)));
+            .find(|(index, _)| !there.contains(index));
         if let Some((index, text)) = missing {
             let what = format!("{slot}#{index} {text:?} is not in a complete answer to {asked:?}");
             self.wrong(Kind::Missing, slot, what);
@@ -169,9 +169,7 @@ impl Judge<'_> {
 
 /// Whether a passage is of a source in a state, in all that it says.
 pub(crate) fn is_of(slot: Slot, state: State, passage: &FoundPassage) -> bool {
-    let Ok(index) = u32::try_from(passage.index) else {
-        return false;
-    };
+    let index = passage.index;
     let folder = passage.folder_id.as_deref().unwrap_or_default();
     index < passages(state.content)
         && *passage.text == *text(slot, state.content, index)
@@ -204,7 +202,7 @@ fn ranking_problem(asked: &Asked, answer: &SearchAnswer) -> Option<String> {
     let mut ranks = HashSet::new();
     for (passage, place) in passages.iter().zip(1_u32..) {
         let id = &passage.id;
-        if !ids.insert(id.as_str()) {
+        if !ids.insert(id) {
             return Some(format!("{id} comes twice"));
         }
         if !passage.score.is_finite() {

@@ -3,6 +3,7 @@
 mod cycles;
 mod files;
 mod manifests;
+mod pages;
 mod purity;
 
 use std::path::PathBuf;
@@ -43,6 +44,7 @@ pub(crate) fn run(options: &Options) -> Ended {
     let mut findings = files::findings(&files);
     findings.extend(cycles::findings(&files));
     findings.extend(manifests::findings(&files));
+    findings.extend(pages::findings(&files));
     let (trees, impure) = purity::findings(&files);
     findings.extend(impure);
     if options.json {

@@ -18,7 +18,7 @@ const PURE: [&str; 4] = [
 const IMPURE: [&str; 6] = ["tokio", "async-std", "smol", "mio", "reqwest", "chrono"];
 
 /// The most crates in the tree of core, itself included.
-const CORE_TREE: usize = 35;
+const CORE_TREE: usize = 36;
 
 pub(super) fn findings(files: &[PathBuf]) -> (BTreeMap<String, usize>, Vec<Finding>) {
     let mut findings = Vec::new();

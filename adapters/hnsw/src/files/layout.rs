@@ -9,7 +9,7 @@ use shelfward_core::CollectionName;
 
 use super::codec::{Decoder, Encode};
 use super::generation::Generation;
-use crate::error::{FileError, FileResult};
+use crate::error::{FileError, FileResult, lacking, to};
 
 /// The version of the format that this code writes, and the latest that it reads.
 pub(crate) const VERSION: u32 = 1;
@@ -144,7 +144,8 @@ impl Layout {
             if name.is_some_and(|name| name.starts_with(&begins) && is_ours(name))
                 && !kept.contains(&path)
             {
-                fs::remove_file(path)?;
+                fs::remove_file(path)
+                    .map_err(to(lacking!("a file of the collection may not be removed")))?;
             }
         }
         Ok(())
@@ -169,7 +170,7 @@ impl Files {
 
 fn files_of(folder: &Path) -> FileResult<BTreeMap<CollectionName, Files>> {
     let mut all: BTreeMap<CollectionName, Files> = BTreeMap::new();
-    for entry in fs::read_dir(folder)? {
+    for entry in fs::read_dir(folder).map_err(to(lacking!("the folder may not be listed")))? {
         let name = entry?.file_name();
         let Some((name, rest)) = name
             .to_str()
@@ -244,7 +245,7 @@ pub(crate) fn create_dir_synced(path: &Path) -> FileResult<()> {
     }
     match made {
         Err(_) if path.is_dir() => return Ok(()),
-        made => made?,
+        made => made.map_err(to("the store's folder may not be created; give this user the right to write in the folder above it"))?,
     }
     if let Err(error) = sync_dir(above) {
         // Or the next attempt would find it, and go on as if its name were on the disk.

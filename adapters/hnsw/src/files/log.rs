@@ -18,8 +18,9 @@ use super::file_identity::FileIdentity;
 use super::frame::{FrameKind, FrameReader, Next, encode_frame};
 use super::generation::Generation;
 use super::layout::{encode_file_header, read_file_header, sync_dir};
-use crate::error::{FileError, FileResult};
+use crate::error::{FileError, FileResult, lacking, to};
 
+const LACKING: &str = lacking!("the log of the collection's writes may not be written");
 const WHAT: &str = "log";
 
 pub(crate) struct Log {
@@ -48,7 +49,8 @@ impl Log {
             .write(true)
             .create(true)
             .truncate(true)
-            .open(path)?;
+            .open(path)
+            .map_err(to(LACKING))?;
         file.write_all(&bytes)?;
         file.sync_all()?;
         Ok(Self {
@@ -70,7 +72,8 @@ impl Log {
         mut replay: impl FnMut(&[u8]) -> FileResult<()>,
     ) -> FileResult<Self> {
         const NO_HEAD: &str = "the log does not begin as one";
-        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        let opened = OpenOptions::new().read(true).write(true).open(path);
+        let file = opened.map_err(to(LACKING))?;
         let mut frames = FrameReader::of(file.try_clone()?)?;
         let head = frames.expect(FrameKind::Head, NO_HEAD)?;
         let mut from = Decoder::new(&head.payload);

@@ -11,7 +11,7 @@ use super::frame::{FrameKind, FrameReader, Next, encode_frame};
 use super::generation::Generation;
 use super::layout::{encode_file_header, read_file_header};
 use super::log_entry::{LogRecord, decode_log_record, spec_from_bytes, spec_to_bytes};
-use crate::error::{FileError, FileResult};
+use crate::error::{FileError, FileResult, lacking, to};
 use crate::record_mapping::{RecordRef, encode_record};
 
 const WHAT: &str = "snapshot";
@@ -35,7 +35,8 @@ impl SnapshotWriter {
         spec: &CollectionSpec,
     ) -> FileResult<Self> {
         let mut writer = Self {
-            file: File::create(path)?,
+            file: File::create(path)
+                .map_err(to(lacking!("the collection's snapshot may not be written")))?,
             number: 0,
             part: Vec::new(),
             records: 0,
@@ -101,7 +102,9 @@ const DAMAGED: FileError = FileError::Corrupt("the snapshot is damaged or cut sh
 
 impl Snapshot {
     pub(crate) fn open(path: &Path) -> FileResult<Self> {
-        let mut frames = FrameReader::of(File::open(path)?)?;
+        let opened = File::open(path);
+        let opened = opened.map_err(to(lacking!("the collection's snapshot may not be read")))?;
+        let mut frames = FrameReader::of(opened)?;
         let head = frames.expect(FrameKind::Head, "the snapshot does not begin as one")?;
         let mut from = Decoder::new(&head.payload);
         read_file_header(&mut from, WHAT)?;

@@ -22,6 +22,7 @@ mod ground;
 mod kills;
 mod kinds;
 mod large;
+mod messages;
 mod policies;
 mod reads;
 mod tables;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         ("filters", filters::TESTS),
         ("kinds", kinds::TESTS),
         ("large", large::TESTS),
+        ("messages", messages::TESTS),
         ("policies", policies::TESTS),
         ("reads", reads::TESTS),
         ("tables", tables::TESTS),

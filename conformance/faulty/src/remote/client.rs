@@ -108,7 +108,7 @@ impl Wire {
         if self.has(Fault::CallsDenialAFailure) {
             return Err(StoreError::new(operation, ErrorKind::Engine));
         }
-        let denied = StoreError::new(operation, ErrorKind::Denied);
+        let denied = StoreError::new(operation, ErrorKind::Denied("the fake refuses it"));
         Err(if self.has(Fault::ShowsTheSecret) {
             denied.with_source(format!("{:?} was refused", self.secret))
         } else {

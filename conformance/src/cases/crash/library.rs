@@ -113,7 +113,7 @@ fn whole(there: &[FoundPassage], full: bool) -> Checked<BTreeMap<String, (u64, u
         let (Some(version), Some(group)) = (version, group) else {
             return Err(Finding::errors("a passage that was never written"));
         };
-        let of_source = sources.entry(passage.source_id.clone());
+        let of_source = sources.entry(passage.source_id.to_string());
         of_source.or_default().push((version, group));
     }
     let mut found = BTreeMap::new();

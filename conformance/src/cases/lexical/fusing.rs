@@ -127,15 +127,19 @@ fn ran(answer: &SearchAnswer, expected: ExecutedMode) -> Checked {
 }
 
 /// Each passage's places, 0 where a leg did not find it.
-fn places(answer: &SearchAnswer) -> Vec<(&str, u32, u32)> {
+fn places(answer: &SearchAnswer) -> Vec<(String, u32, u32)> {
     let rank = |place: Option<LegRank>| place.map_or(0, |place| place.rank);
     let passages = answer.passages.iter();
-    let places = passages.map(|p| (p.id.as_str(), rank(p.legs.dense), rank(p.legs.lexical)));
+    let places = passages.map(|p| (p.id.to_string(), rank(p.legs.dense), rank(p.legs.lexical)));
     places.collect()
 }
 
 fn placed(answer: &SearchAnswer, expected: &[(&str, u32, u32)]) -> Checked {
     let places = places(answer);
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(id, dense, lexical)| ((*id).to_owned(), *dense, *lexical))
+        .collect();
     holds(places == expected, || {
         format!("places {places:?}, expected {expected:?}")
     })
@@ -143,7 +147,8 @@ fn placed(answer: &SearchAnswer, expected: &[(&str, u32, u32)]) -> Checked {
 
 fn scored(answer: &SearchAnswer, scores: impl IntoIterator<Item = f64>) -> Checked {
     let mut passages = answer.passages.iter().zip(scores);
-    passages.try_for_each(|(passage, score)| same_score(&passage.id, passage.score, score))
+    passages
+        .try_for_each(|(passage, score)| same_score(&passage.id.to_string(), passage.score, score))
 }
 
 async fn evenly(context: Context) -> Checked {
@@ -172,7 +177,7 @@ async fn one_leg(context: Context) -> Checked {
     let all = ["p#0", "q#0", "r#0", "s#0", "t#0"];
     same_ids("of either leg", &passages(&answer), &all)?;
     for (id, dense, lexical) in places(&answer) {
-        let right = match id {
+        let right = match id.as_str() {
             "p#0" | "q#0" => dense > 0 && lexical == 0,
             "r#0" => dense > 0 && lexical > 0,
             _ => dense == 0 && lexical > 0,

@@ -78,7 +78,8 @@ impl Collection {
         }
         if let Some(text) = record.text.as_deref() {
             if text.contains('\0') {
-                return Err(MetadataError::new("the text", MetadataProblem::Nul).into());
+                let nul = "its text holds U+0000, which not every store can hold; leave it out";
+                return Err(ErrorKind::Invalid(nul.to_owned()));
             }
             let max = self.capabilities().max_text_bytes;
             check_limit("bytes of a text", text.len(), max)?;

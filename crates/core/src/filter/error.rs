@@ -3,12 +3,14 @@ use std::fmt;
 use crate::metadata::{MetadataProblem, shown};
 
 /// Why a filter was refused, and where in it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("filter{}{path}: {problem}", if path.is_empty() { "" } else { " at " })]
 pub struct FilterError {
     path: String,
     problem: FilterProblem,
 }
+
+crate::debug_as_chain!(FilterError);
 
 impl FilterError {
     pub(crate) fn new(path: impl fmt::Display, problem: FilterProblem) -> Self {

@@ -3,9 +3,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::PassageId;
 use super::own::ACL_GROUPS;
 use super::recheck::{OwnValues, text, texts};
 use crate::metadata::{Metadata, MetadataKey, Value};
+use crate::names::{SourceId, SourceKind};
 use crate::search::Hit;
 
 /// What a search answered.
@@ -42,13 +44,13 @@ pub enum ExecutedMode {
 #[non_exhaustive]
 pub struct FoundPassage {
     /// `<sourceId>#<index>`.
-    pub id: String,
+    pub id: PassageId,
     /// The source.
-    pub source_id: String,
+    pub source_id: SourceId,
     /// The source's kind.
-    pub kind: String,
+    pub kind: SourceKind,
     /// The passage's number in its source, from 0.
-    pub index: u64,
+    pub index: u32,
     /// The text; empty when the passage has none.
     pub text: Arc<str>,
     /// How well it answers, by what ran: the store's dense score, BM25, or the fused score. Where a
@@ -99,18 +101,18 @@ pub struct LegRank {
 
 impl FoundPassage {
     /// A passage from a hit that passed the re-check.
-    pub(super) fn new(hit: &Hit, score: f64, legs: Legs) -> Self {
+    pub(super) fn new(hit: &Hit, score: f64, legs: Legs) -> Option<Self> {
         let held = &*hit.metadata;
         let own = OwnValues::of(held);
         let owned = |value| text(value).map(str::to_owned);
-        let source_id = owned(own.source).unwrap_or_default();
-        let index = own.index().unwrap_or_default();
+        let id = own.passage_id()?;
         let kept = |key: &MetadataKey| key.is_reserved() || key.as_str() == ACL_GROUPS;
         let shown = held.iter().filter(|(key, _)| !kept(key));
-        Self {
-            id: format!("{source_id}#{index}"),
-            kind: owned(own.kind).unwrap_or_default(),
-            index,
+        Some(Self {
+            source_id: id.source().clone(),
+            kind: own.source_kind()?,
+            index: id.index(),
+            id,
             text: hit.text.clone().unwrap_or_else(|| Arc::from("")),
             score,
             title: owned(own.title),
@@ -121,8 +123,7 @@ impl FoundPassage {
                 .collect(),
             legs,
             groups: own.groups.cloned(),
-            source_id,
-        }
+        })
     }
 }
 

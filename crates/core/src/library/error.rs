@@ -7,8 +7,8 @@ use crate::scope::GroupsError;
 
 use super::PassageId;
 
-/// Why a call on a library failed.
-#[derive(Debug, thiserror::Error)]
+/// Why a call on a library failed. Its `Debug` is its text with what lies under it, on one line.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum LibraryError {
     /// The request is refused; nothing was asked or changed.
@@ -43,6 +43,8 @@ pub enum LibraryError {
     Store(#[from] StoreError),
 }
 
+crate::debug_as_chain!(LibraryError, Refusal);
+
 impl LibraryError {
     /// Whether the same call may do better later.
     pub fn persistence(&self) -> Persistence {
@@ -72,12 +74,23 @@ pub enum PassageProblem {
     #[error("{0}")]
     Unfit(ErrorKind),
     /// What the embedder answered for it cannot be kept.
-    #[error("the embedder answered what cannot be kept: {0}")]
+    #[error("{}", embedded(.0))]
     Vector(VectorProblem),
 }
 
+/// What is wrong with a vector that an embedder answered.
+pub(crate) fn embedded(problem: &VectorProblem) -> String {
+    match problem {
+        VectorProblem::Width { given, width } => format!(
+            "the embedder answered a vector of {given} dimensions, and says that its width is {width}; \
+             make the two agree"
+        ),
+        other => format!("the embedder answered what cannot be kept: {other}"),
+    }
+}
+
 /// Why a request was refused. Each message says what would be right.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The query text is empty or white space alone.

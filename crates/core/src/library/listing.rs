@@ -94,8 +94,8 @@ impl ListedSource {
             .iter()
             .filter(|(key, _)| !key.is_reserved() && !OWN_KEYS.contains(&key.as_str()));
         Some(Self {
-            id: SourceId::new(text(own.source)?).ok()?,
-            kind: SourceKind::new(text(own.kind)?).ok()?,
+            id: own.source_id()?,
+            kind: own.source_kind()?,
             title: text(own.title).map(str::to_owned),
             folder_id: text(own.folder).map(str::to_owned),
             tags: texts(own.tags).map(str::to_owned).collect(),
@@ -188,7 +188,7 @@ impl LibraryIndex {
                     let Some(hit) = plan.release(record, is_first, &mut dropped) else {
                         continue;
                     };
-                    answered.extend(hit.metadata.text(SOURCE_ID).map(str::to_owned));
+                    answered.extend(OwnValues::of(&hit.metadata).source_id());
                     page.sources.extend(shown(&hit.metadata));
                 }
                 if page.next.is_none() || page.sources.len() >= limit.get() {
@@ -226,7 +226,7 @@ impl LibraryIndex {
             Event::Listed(Listed {
                 tenant: tenant.clone(),
                 groups,
-                answered: found.iter().map(|_| id.to_string()).collect(),
+                answered: found.iter().map(|_| id.clone()).collect(),
                 dropped,
             })
         });
@@ -288,7 +288,7 @@ impl TenantLibrary {
         let collection = &self.index().collection;
         let each = |record| {
             let hit = plan.release(record, |own| own.is_of(id), &mut dropped);
-            passages.extend(hit.map(|hit| FoundPassage::new(&hit, 0.0, Legs::default())));
+            passages.extend(hit.and_then(|hit| FoundPassage::new(&hit, 0.0, Legs::default())));
         };
         collection
             .scan_matching(&filter, Include::TEXT, each)

@@ -39,6 +39,7 @@ pub use request::{Mode, SearchRequest};
 pub use source::{IndexSource, Passage, ScopeChange};
 pub use write::{Affected, IndexReport, TenantLibrary};
 
+pub(crate) use error::embedded;
 pub(crate) use own::{hex, is_library};
 
 use crate::capabilities::Replace;

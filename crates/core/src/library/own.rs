@@ -36,6 +36,21 @@ pub fn own_fields() -> Vec<Field> {
         .collect()
 }
 
+/// What sets one of the library's own keys, in place of metadata; `None` for another key.
+pub(super) fn own_key_is_set_by(key: &str) -> Option<&'static str> {
+    Some(match key {
+        TENANT_ID => "the handle of the tenant sets it",
+        ACL_GROUPS => "give the groups to IndexSource::new",
+        SOURCE_ID => "give the id to IndexSource::new",
+        KIND => "give the kind to IndexSource::new",
+        FOLDER_ID => "set it by IndexSource::folder",
+        TAGS => "set them by IndexSource::tags",
+        TITLE => "set it by IndexSource::title",
+        STATUS | INDEX => "choose another name",
+        _ => return None,
+    })
+}
+
 /// Whether a collection of this spec is a library's: one that declares all of its fields.
 pub(crate) fn is_library(spec: &CollectionSpec) -> bool {
     OWN_KEYS.iter().all(|key| spec.field(key).is_some())

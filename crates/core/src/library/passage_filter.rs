@@ -1,11 +1,12 @@
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use super::LibraryError;
 use super::own::{FOLDER_ID, KIND, SOURCE_ID, TAGS, own};
 use crate::filter::{Filter, Op};
 use crate::metadata::{MetadataError, Scalar};
-use crate::names::SourceId;
+use crate::names::{NameError, SourceId};
 
 /// What a search is narrowed to, beside its scope; also one branch of `any_of`.
 ///
@@ -30,8 +31,20 @@ pub struct PassageFilter {
     pub(super) folder_ids: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tags: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) source_ids: Option<Vec<SourceId>>,
+    #[serde(
+        default,
+        deserialize_with = "checked_ids",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(super) source_ids: Option<Vec<String>>,
+}
+
+/// Refuses in data, where it is read, what the search would refuse.
+pub(super) fn checked_ids<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<String>>, D::Error> {
+    let ids = Option::<Vec<SourceId>>::deserialize(deserializer)?;
+    Ok(ids.map(texts))
 }
 
 fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<String> {
@@ -72,10 +85,10 @@ impl PassageFilter {
         self
     }
 
-    /// Any of these sources.
+    /// Any of these sources. A text that can be no source's id is refused by the search.
     #[must_use]
-    pub fn source_ids(mut self, sources: impl IntoIterator<Item = SourceId>) -> Self {
-        self.source_ids = Some(sources.into_iter().collect());
+    pub fn source_ids<T: Into<String>>(mut self, sources: impl IntoIterator<Item = T>) -> Self {
+        self.source_ids = Some(texts(sources));
         self
     }
 
@@ -106,7 +119,7 @@ impl PassageFilter {
     }
 
     /// The conditions, each to hold.
-    pub(super) fn conditions(&self) -> Result<Vec<Filter>, MetadataError> {
+    pub(super) fn conditions(&self) -> Result<Vec<Filter>, LibraryError> {
         let mut conditions = Vec::new();
         let mut add = |key, op| conditions.push(Filter::test(own(key), op));
         if let Some(kinds) = &self.kinds {
@@ -121,10 +134,9 @@ impl PassageFilter {
             add(TAGS, Op::All(scalars("tags", tags)?));
         }
         if let Some(sources) = &self.source_ids {
-            add(
-                SOURCE_ID,
-                Op::In(sources.iter().map(Scalar::from).collect()),
-            );
+            let ids = sources.iter().map(SourceId::new);
+            let ids = ids.map(|id| Ok(Scalar::from(&id?)));
+            add(SOURCE_ID, Op::In(ids.collect::<Result<_, NameError>>()?));
         }
         Ok(conditions)
     }

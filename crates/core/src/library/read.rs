@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::answer::{FoundPassage, Legs};
 use super::own::passage_key;
 use super::plan::{Plan, plan_reading};
@@ -23,14 +25,15 @@ use crate::search::Hit;
 /// assert_eq!(id.to_string(), "session:s1#12");
 /// # Ok::<(), shelfward_core::library::PassageIdError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct PassageId {
     source: SourceId,
     index: u32,
 }
 
 /// Why a text is no passage's id.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassageIdError {
     /// It does not end in `#` and a whole number.
@@ -40,6 +43,8 @@ pub enum PassageIdError {
     #[error(transparent)]
     Source(#[from] NameError),
 }
+
+crate::debug_as_chain!(PassageIdError);
 
 impl PassageId {
     /// The passage of a source by its number, from 0.
@@ -73,9 +78,52 @@ impl FromStr for PassageId {
     }
 }
 
+impl fmt::Debug for PassageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.to_string())
+    }
+}
+
+impl TryFrom<String> for PassageId {
+    type Error = PassageIdError;
+
+    fn try_from(id: String) -> Result<Self, PassageIdError> {
+        id.parse()
+    }
+}
+
+impl From<PassageId> for String {
+    fn from(id: PassageId) -> Self {
+        id.to_string()
+    }
+}
+
+impl PartialEq<str> for PassageId {
+    fn eq(&self, other: &str) -> bool {
+        let index = other.strip_prefix(self.source.as_str());
+        let index = index.and_then(|rest| rest.strip_prefix('#'));
+        index.is_some_and(|index| index == self.index.to_string())
+    }
+}
+
+impl PartialEq<&str> for PassageId {
+    fn eq(&self, other: &&str) -> bool {
+        self == *other
+    }
+}
+
+impl PartialEq<String> for PassageId {
+    fn eq(&self, other: &String) -> bool {
+        self == other.as_str()
+    }
+}
+
 impl fmt::Display for PassageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}", self.source.as_str(), self.index)
+        match (f.width(), f.precision()) {
+            (None, None) => write!(f, "{}#{}", self.source.as_str(), self.index),
+            _ => f.pad(&format!("{}#{}", self.source.as_str(), self.index)),
+        }
     }
 }
 
@@ -105,7 +153,7 @@ impl LibraryIndex {
             Some(plan) => {
                 let (hits, dropped) = self.read(&plan, scope.tenant(), ids, Include::TEXT).await?;
                 let shown = |hit: Hit| FoundPassage::new(&hit, 0.0, Legs::default());
-                let passages = hits.into_iter().map(|hit| hit.map(shown));
+                let passages = hits.into_iter().map(|hit| hit.and_then(shown));
                 (passages.collect(), dropped)
             }
         };

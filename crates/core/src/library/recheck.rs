@@ -5,14 +5,15 @@
 
 use std::collections::HashSet;
 
+use super::PassageId;
 use super::own::{
     ACL_GROUPS, ACTIVE, FOLDER_ID, INDEX, KIND, SOURCE_ID, STATUS, TAGS, TENANT_ID, TITLE,
 };
 use super::passage_filter::PassageFilter;
 use crate::collection::Verdict;
 use crate::filter::Filter;
-use crate::metadata::{Metadata, Text, Value};
-use crate::names::{AccessGroup, SourceId, TenantId};
+use crate::metadata::{Metadata, Scalar, Text, Value};
+use crate::names::{AccessGroup, SourceId, SourceKind, TenantId};
 use crate::scope::Scope;
 use crate::search::Hit;
 
@@ -69,7 +70,7 @@ impl ReadCheck {
         if !texts(own.groups).any(|group| self.holds_group(group)) {
             return Verdict::Drop("access groups");
         }
-        if !own.is_a_passage() {
+        if own.passage_id().is_none() || own.source_kind().is_none() {
             return Verdict::Drop("no source id, kind or index");
         }
         let any = self.any.iter().any(|branch| within(branch, &own));
@@ -99,8 +100,8 @@ pub(super) struct OwnValues<'a> {
     tenant: Option<&'a Value>,
     pub(super) groups: Option<&'a Value>,
     status: Option<&'a Value>,
-    pub(super) source: Option<&'a Value>,
-    pub(super) kind: Option<&'a Value>,
+    source: Option<&'a Value>,
+    kind: Option<&'a Value>,
     index: Option<&'a Value>,
     pub(super) folder: Option<&'a Value>,
     pub(super) tags: Option<&'a Value>,
@@ -128,9 +129,20 @@ impl<'a> OwnValues<'a> {
         own
     }
 
-    fn is_a_passage(&self) -> bool {
-        let named = |value| text(value).is_some_and(|text| !text.is_empty());
-        named(self.source) && named(self.kind) && self.index().is_some()
+    /// Which passage it is; `None` for what is none.
+    pub(super) fn passage_id(&self) -> Option<PassageId> {
+        let index = u32::try_from(self.index()?).ok()?;
+        Some(PassageId::new(self.source_id()?, index))
+    }
+
+    /// Its source.
+    pub(super) fn source_id(&self) -> Option<SourceId> {
+        SourceId::of_text(plain(self.source)?)
+    }
+
+    /// The kind of its source.
+    pub(super) fn source_kind(&self) -> Option<SourceKind> {
+        SourceKind::of_text(plain(self.kind)?)
     }
 
     /// The number of a passage in its source.
@@ -152,6 +164,14 @@ pub(super) fn whole(value: Option<&Value>) -> Option<u64> {
 /// A plain text.
 pub(super) fn text(value: Option<&Value>) -> Option<&str> {
     value.and_then(Value::as_text)
+}
+
+/// The same, to be shared.
+fn plain(value: Option<&Value>) -> Option<&Text> {
+    match value {
+        Some(Value::Scalar(Scalar::Text(text))) => Some(text),
+        _ => None,
+    }
 }
 
 /// The texts of a value or a list.
@@ -181,6 +201,6 @@ fn within(branch: &PassageFilter, own: &OwnValues<'_>) -> bool {
     let source = branch
         .source_ids
         .as_ref()
-        .is_none_or(|sources| sources.iter().any(|source| is(own.source, source.as_str())));
+        .is_none_or(|sources| sources.iter().any(|source| is(own.source, source)));
     kind && folder && folders && tags && source
 }

@@ -2,10 +2,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::passage_filter::PassageFilter;
+use super::passage_filter::{PassageFilter, checked_ids};
 use super::reading::{Branches, Reading};
 use crate::filter::Filter;
-use crate::names::SourceId;
 use crate::search::Match;
 
 /// What runs for a search.
@@ -139,9 +138,10 @@ impl SearchRequest {
         self.narrow(|narrowing| narrowing.tags(tags))
     }
 
-    /// Any of these sources; none finds nothing, and the store is not asked.
+    /// Any of these sources; none finds nothing, and the store is not asked. A text that can be no
+    /// source's id is refused by the search.
     #[must_use]
-    pub fn source_ids(self, sources: impl IntoIterator<Item = SourceId>) -> Self {
+    pub fn source_ids<T: Into<String>>(self, sources: impl IntoIterator<Item = T>) -> Self {
         self.narrow(|narrowing| narrowing.source_ids(sources))
     }
 
@@ -209,8 +209,12 @@ struct Wire {
     folder_ids: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tags: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source_ids: Option<Vec<SourceId>>,
+    #[serde(
+        default,
+        deserialize_with = "checked_ids",
+        skip_serializing_if = "Option::is_none"
+    )]
+    source_ids: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     any_of: Option<Vec<PassageFilter>>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use super::answer::{ExecutedMode, FoundPassage, LegRank, Legs, SearchAnswer};
 use super::plan::{Plan, plan};
 use super::recheck::{OwnValues, ReadCheck};
-use super::{LibraryError, LibraryIndex, Mode, SearchRequest};
+use super::{LibraryError, LibraryIndex, Mode, PassageId, SearchRequest};
 use crate::capabilities::Scoring;
 use crate::collection::CheckedHits;
 use crate::embed::{Role, embed_checked};
 use crate::filter::Filter;
 use crate::fusion::{FusionWeights, reciprocal_rank_fusion};
-use crate::metadata::{Scalar, Text, Value};
 use crate::observer::{DroppedHit, Event, LegRan, Searched};
 use crate::scope::Scope;
 use crate::search::{Completeness, Hit, LegKind, LegQuery, query_words};
@@ -22,12 +21,9 @@ use crate::search::{Completeness, Hit, LegKind, LegQuery, query_words};
 struct Ranked {
     kind: LegKind,
     /// The passage of each hit, in the order of the hits.
-    passages: Vec<PassageKey>,
+    passages: Vec<Option<PassageId>>,
     checked: CheckedHits,
 }
-
-/// The source and number of a checked hit, which together are its id.
-type PassageKey = Option<(Text, u64)>;
 
 impl LibraryIndex {
     /// Answers a request from what the scope may read.
@@ -134,11 +130,8 @@ impl LibraryIndex {
                     LegKind::Lexical => ExecutedMode::Lexical,
                 };
                 let hits = only.checked.hits.iter().zip(1..);
-                (
-                    ran,
-                    hits.map(|(hit, rank)| self.alone(only, hit, rank))
-                        .collect(),
-                )
+                let found = hits.filter_map(|(hit, rank)| self.alone(only, hit, rank));
+                (ran, found.collect())
             }
             _ => (ExecutedMode::Nothing, Vec::new()),
         };
@@ -153,7 +146,7 @@ impl LibraryIndex {
         }
     }
 
-    fn alone(&self, leg: &Ranked, hit: &Hit, rank: u32) -> FoundPassage {
+    fn alone(&self, leg: &Ranked, hit: &Hit, rank: u32) -> Option<FoundPassage> {
         let place = self.place(leg, hit, rank);
         let score = place
             .score
@@ -167,7 +160,7 @@ impl LibraryIndex {
     }
 
     fn fuse(&self, dense: &Ranked, lexical: &Ranked, top_k: usize) -> Vec<FoundPassage> {
-        let ranks = |leg: &Ranked| -> Vec<(PassageKey, u32)> {
+        let ranks = |leg: &Ranked| -> Vec<(Option<PassageId>, u32)> {
             leg.passages.iter().cloned().zip(1..).collect()
         };
         let fused = reciprocal_rank_fusion(&ranks(dense), &ranks(lexical), &FusionWeights::EQUAL);
@@ -183,7 +176,7 @@ impl LibraryIndex {
                     lexical: in_lexical.map(|(rank, hit)| self.place(lexical, hit, rank)),
                 };
                 let (_, hit) = in_dense.or(in_lexical)?;
-                Some(FoundPassage::new(hit, fused.score, legs))
+                FoundPassage::new(hit, fused.score, legs)
             })
             .collect()
     }
@@ -235,7 +228,9 @@ impl Ranked {
     /// ties had. A passage that a store answers twice counts once, at its better place.
     fn new(kind: LegKind, mut checked: CheckedHits) -> Self {
         let hits = std::mem::take(&mut checked.hits).into_iter();
-        let mut ranked: Vec<_> = hits.map(|hit| (passage_key(&hit), hit)).collect();
+        let mut ranked: Vec<_> = hits
+            .map(|hit| (OwnValues::of(&hit.metadata).passage_id(), hit))
+            .collect();
         ranked.sort_by(|(a_is, a), (b_is, b)| {
             let score = b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal);
             score.then_with(|| a_is.cmp(b_is))
@@ -256,13 +251,4 @@ impl Ranked {
         let place = usize::try_from(rank?.checked_sub(1)?).ok()?;
         self.checked.hits.get(place)
     }
-}
-
-fn passage_key(hit: &Hit) -> PassageKey {
-    let own = OwnValues::of(&hit.metadata);
-    let source = match own.source {
-        Some(Value::Scalar(Scalar::Text(text))) => Some(text.clone()),
-        _ => None,
-    };
-    source.zip(own.index())
 }

@@ -69,7 +69,7 @@ impl IndexSource {
         self
     }
 
-    /// Metadata for every passage. It wins over a passage's own; the library's own keys win over
+    /// Metadata for every passage. It wins over a passage's own; a key of the library's own is refused in
     /// both.
     #[must_use]
     pub fn metadata(mut self, metadata: Metadata) -> Self {

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 use shelfward_text::is_blank;
 
 use super::own::{
-    ACL_GROUPS, COUNT, FOLDER_ID, INDEX, KIND, OWN_KEYS, REVISION, SOURCE_ID, STATUS, TAGS,
-    TENANT_ID, TITLE, hex, keys_of, own, passage_key, update_prefixed,
+    ACL_GROUPS, COUNT, FOLDER_ID, INDEX, KIND, REVISION, SOURCE_ID, STATUS, TAGS, TENANT_ID, TITLE,
+    hex, keys_of, own, own_key_is_set_by, passage_key, update_prefixed,
 };
 use super::plan::active;
 use super::source::{IndexSource, Passage, ScopeChange};
@@ -250,7 +250,7 @@ impl TenantLibrary {
         self.index.observe(|| {
             Event::Changed(Changed {
                 tenant: self.tenant.clone(),
-                source: source.map(ToString::to_string),
+                source: source.cloned(),
                 change,
                 passages,
             })
@@ -270,7 +270,7 @@ impl TenantLibrary {
                 self.index.observe(|| {
                     Event::Failed(Failed {
                         tenant: self.tenant.clone(),
-                        source: source.map(ToString::to_string),
+                        source: source.cloned(),
                         change,
                         error: error.to_string(),
                     })
@@ -294,7 +294,7 @@ impl TenantLibrary {
             }
             .into());
         }
-        Ok(check_reserved(&source.metadata)?)
+        Ok(check_keys(&source.metadata)?)
     }
 
     /// The records of a source without their vectors, all checked before anything is asked.
@@ -308,7 +308,7 @@ impl TenantLibrary {
                 return Err(refused(PassageProblem::Blank));
             }
             let unfit = |kind| refused(PassageProblem::Unfit(kind));
-            check_reserved(&passage.metadata).map_err(|e| unfit(e.into()))?;
+            check_keys(&passage.metadata).map_err(|e| unfit(e.into()))?;
             let record = Record::new(key_of(index as usize), Arc::from([]))
                 .with_text(passage.text.clone())
                 .with_metadata(passage_metadata(passage, &shared, index));
@@ -362,8 +362,6 @@ impl TenantLibrary {
     /// own keys.
     fn shared_metadata(&self, source: &IndexSource) -> Result<Metadata, LibraryError> {
         let mut shared = source.metadata.clone();
-        // A folder or a title held only in metadata would file a source that is in none.
-        OWN_KEYS.iter().for_each(|key| drop(shared.remove(key)));
         shared.insert(own(TENANT_ID), Scalar::from(&self.tenant));
         shared.insert(own(ACL_GROUPS), group_list(&source.groups)?);
         shared.insert(own(STATUS), active());
@@ -446,18 +444,24 @@ fn refused(source: &SourceId, index: u32, problem: PassageProblem) -> LibraryErr
     LibraryError::Passage { id, problem }
 }
 
-fn check_reserved(metadata: &Metadata) -> Result<(), MetadataError> {
-    match metadata.iter().find(|(key, _)| key.is_reserved()) {
-        Some((key, _)) => Err(MetadataError::new(key, MetadataProblem::ReservedKey)),
-        None => Ok(()),
+/// Refuses the keys that are the library's: metadata of a document must not say who may read it, and a
+/// title that is only there would be lost.
+fn check_keys(metadata: &Metadata) -> Result<(), MetadataError> {
+    for (key, _) in metadata.iter() {
+        let problem = match own_key_is_set_by(key.as_str()) {
+            Some(right) => MetadataProblem::OwnKey { right },
+            None if key.is_reserved() => MetadataProblem::ReservedKey,
+            None => continue,
+        };
+        return Err(MetadataError::new(key, problem));
     }
+    Ok(())
 }
 
 /// A passage's own metadata, over it the source's, over both the own keys.
 fn passage_metadata(passage: &Passage, shared: &Metadata, index: u32) -> Metadata {
     let own_of_passage = passage.metadata.iter();
     let mut metadata: Metadata = own_of_passage
-        .filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()))
         .chain(shared.iter())
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();

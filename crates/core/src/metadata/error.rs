@@ -1,12 +1,14 @@
 use std::fmt;
 
 /// Why a metadata key or value was refused, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("metadata at {path}: {problem}")]
 pub struct MetadataError {
     path: String,
     problem: MetadataProblem,
 }
+
+crate::debug_as_chain!(MetadataError);
 
 impl MetadataError {
     /// An error at `path`, which is a key or a key and a list position (`tags[2]`).
@@ -59,11 +61,17 @@ pub enum MetadataProblem {
         "keys that begin with `_shelfward_` are kept for the library's own use; choose another name"
     )]
     ReservedKey,
+    /// The key is one that the library sets itself.
+    #[error("this key is the library's own; {right}")]
+    OwnKey {
+        /// What would be right.
+        right: &'static str,
+    },
     /// The same key was given twice.
     #[error("the key is given twice; give it once")]
     RepeatedKey,
     /// A text holds U+0000, which not every store can hold.
-    #[error("a text holds no U+0000")]
+    #[error("the text holds U+0000, which not every store can hold; leave it out")]
     Nul,
     /// A number is not finite.
     #[error("a number is finite; NaN and infinities are refused")]

@@ -450,10 +450,10 @@ pub fn scope(tenant: &str, groups: &[&str]) -> Scope {
     Scope::of(tenant, groups.iter().copied()).unwrap()
 }
 
-pub fn ids(answer: &SearchAnswer) -> Vec<&str> {
+pub fn ids(answer: &SearchAnswer) -> Vec<String> {
     answer
         .passages
         .iter()
-        .map(|passage| passage.id.as_str())
+        .map(|passage| passage.id.to_string())
         .collect()
 }

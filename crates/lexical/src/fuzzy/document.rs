@@ -126,7 +126,7 @@ impl<T: Into<Arc<str>>> FromIterator<T> for FieldText {
 }
 
 /// Why a document was refused. Nothing of the index was changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FuzzyDocumentError {
     /// The id is the empty text.
@@ -147,6 +147,8 @@ pub enum FuzzyDocumentError {
         id: String,
     },
 }
+
+shelfward_core::debug_as_chain!(FuzzyDocumentError);
 
 /// A document as the index keeps it.
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use super::settings::{FuzzySettings, FuzzySettingsError};
 use super::words::{FuzzyWords, Tokenize};
 
 /// Why a saved index was not restored. No message holds a document's text.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FuzzyRestoreError {
     /// It is no JSON.
@@ -52,6 +52,8 @@ pub enum FuzzyRestoreError {
         id: String,
     },
 }
+
+shelfward_core::debug_as_chain!(FuzzyRestoreError);
 
 impl FuzzyIndex {
     /// The index as JSON, version 1: the settings, and each document's texts in the order they were

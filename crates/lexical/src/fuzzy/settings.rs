@@ -69,13 +69,15 @@ impl FuzzySettings {
 }
 
 /// A setting that was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{setting} is {given}; it must be {right}")]
 pub struct FuzzySettingsError {
     setting: String,
     given: String,
     right: &'static str,
 }
+
+shelfward_core::debug_as_chain!(FuzzySettingsError);
 
 impl FuzzySettingsError {
     pub(super) fn new(

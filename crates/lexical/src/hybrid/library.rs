@@ -119,8 +119,9 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
         let mut read: HashMap<String, FoundPassage> = HashMap::new();
         let mut dense = Vec::with_capacity(answer.passages.len());
         for passage in answer.passages {
-            dense.push((passage.id.clone(), passage.score));
-            read.insert(passage.id.clone(), passage);
+            let id = passage.id.to_string();
+            dense.push((id.clone(), passage.score));
+            read.insert(id, passage);
         }
         let words = match (mode, answer.ran) {
             (Mode::Dense, _) | (Mode::Hybrid, ExecutedMode::Nothing) => None,
@@ -197,7 +198,7 @@ impl<T: Tokenizer + Send + Sync> LibraryHybridSearcher<T> {
                 for passage in org.passages(&filed.source.id).await? {
                     // An empty text has no words to be found by.
                     if !passage.text.is_empty() {
-                        built.add_document(&passage.id, &passage.text, None)?;
+                        built.add_document(&passage.id.to_string(), &passage.text, None)?;
                     }
                 }
             }
@@ -292,7 +293,7 @@ async fn fetch(
     for ids in ids.chunks(library.limits().fetch_ids()) {
         let passages = library.fetch(scope, request.reading(), ids).await?;
         for passage in passages.into_iter().flatten() {
-            read.insert(passage.id.clone(), passage);
+            read.insert(passage.id.to_string(), passage);
         }
     }
     Ok(())

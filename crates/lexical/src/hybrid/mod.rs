@@ -31,7 +31,7 @@ pub use settings::{Fusion, HybridSettings};
 pub type SharedIndex<T> = Arc<RwLock<LexicalIndex<T>>>;
 
 /// Why a hybrid search failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum HybridError {
     /// The collection is a library, which is read inside a scope only.
@@ -91,6 +91,8 @@ pub enum HybridError {
         max: usize,
     },
 }
+
+shelfward_core::debug_as_chain!(HybridError);
 
 impl From<TooManyExpansions> for HybridError {
     fn from(TooManyExpansions { max, .. }: TooManyExpansions) -> Self {

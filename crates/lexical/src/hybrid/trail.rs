@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use shelfward_core::LibraryIndex;
+use shelfward_core::library::PassageId;
 use shelfward_core::observer::{DroppedHit, Event, LegRan, Observer, Searched};
 
 /// Takes the events of the steps, so that none is told by itself.
@@ -41,7 +42,7 @@ impl Trail {
     pub(super) fn tell(
         &self,
         library: &LibraryIndex,
-        answered: Vec<String>,
+        answered: Vec<PassageId>,
         leg: Option<LegRan>,
         complete: bool,
     ) {

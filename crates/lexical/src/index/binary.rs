@@ -36,7 +36,7 @@ const SECTIONS: usize = 6;
 const CHECKSUM: usize = 4;
 
 /// Why saved bytes were not restored.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BytesError {
     /// They could not be read.
@@ -80,6 +80,8 @@ pub enum BytesError {
     #[error(transparent)]
     Full(#[from] Full),
 }
+
+shelfward_core::debug_as_chain!(BytesError);
 
 impl<T: Tokenizer> LexicalIndex<T> {
     /// Writes the index as bytes: words, not texts.

@@ -21,7 +21,7 @@ use super::{LexicalIndex, is_too_deep};
 const VERSION: u64 = 1;
 
 /// Why a saved index was not restored.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SavedError {
     /// It is no JSON.
@@ -53,6 +53,8 @@ pub enum SavedError {
     #[error(transparent)]
     Full(#[from] crate::inverted::Full),
 }
+
+shelfward_core::debug_as_chain!(SavedError);
 
 /// A part of a saved index, as `terms[3].postings[0]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

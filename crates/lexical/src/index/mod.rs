@@ -115,7 +115,7 @@ impl SearchOptions {
 }
 
 /// Why a document was not indexed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddError {
     /// The id is empty.
     #[error("the document's id is empty; it must name the document")]
@@ -130,6 +130,8 @@ pub enum AddError {
     #[error(transparent)]
     Full(#[from] Full),
 }
+
+shelfward_core::debug_as_chain!(AddError);
 
 /// What an index holds.
 #[derive(Clone, Copy, Debug, PartialEq)]

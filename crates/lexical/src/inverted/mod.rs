@@ -69,9 +69,11 @@ const MAX_PENDING_LENGTH: u64 = 1 << 14;
 const MAX_FORGOTTEN: usize = 1 << 18;
 
 /// There is no room for another document, word or letter: numbers are 32 bits wide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the index is full: it numbers documents, words and the letters of words with 32 bits")]
 pub struct Full;
+
+shelfward_core::debug_as_chain!(Full);
 
 /// How many there are of what.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use crate::span::Span;
 
 /// Why a document is not split: the settings cannot be meant, or a splitter's answer does not fit
 /// its text. The message holds no text of a document.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitError {
     /// Pieces of no characters.
@@ -50,6 +50,13 @@ pub enum SplitError {
         /// What it answered.
         span: Span,
     },
+}
+
+/// As it is read, also where `main` or `unwrap` prints it.
+impl std::fmt::Debug for SplitError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// Refuses a size of 0.

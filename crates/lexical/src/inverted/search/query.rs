@@ -19,7 +19,7 @@ pub struct Term<'a> {
 }
 
 /// A prefix of the query begins more words than it may stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a prefix of the query begins {given} words; at most {max} may stand for it")]
 pub struct TooManyExpansions {
     /// How many words it begins.
@@ -27,6 +27,8 @@ pub struct TooManyExpansions {
     /// How many it may begin.
     pub max: usize,
 }
+
+shelfward_core::debug_as_chain!(TooManyExpansions);
 
 /// A distinct word of the query, with the words of the index that it stands for.
 pub(super) struct Leaf<'a> {

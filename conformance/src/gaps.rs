@@ -48,11 +48,12 @@ pub enum GapsError {
 
 /// The groups in which a wider answer would show somebody what they may not read, or delete what
 /// they did not name.
-const SCOPE_GROUPS: [&str; 11] = [
+const SCOPE_GROUPS: [&str; 12] = [
     "eq",
     "in",
     "all-of",
     "library",
+    "listing",
     "races",
     "crash",
     "durability",

@@ -6,8 +6,8 @@ use std::time::Duration;
 use shelfward_conformance::layer::CollectionLayer;
 use shelfward_core::adapter::{CollectionAdapter, StoreAdapter};
 use shelfward_core::{
-    Capabilities, Count, Cursor, Filter, Include, Key, Leg, LegResult, MetadataPatch, Operation,
-    Page, Precondition, Record, Replaced, Result, Selector, StoredRecord, async_trait,
+    Capabilities, Count, Cursor, Filter, Include, Key, Leg, LegResult, MetadataPatch, Page,
+    Precondition, Record, Replaced, Result, Selector, StoredRecord, async_trait,
 };
 
 use super::Fault;
@@ -15,6 +15,7 @@ use super::filter_semantics::{matches, misunderstands};
 use super::legs::in_one_state;
 use super::old_records::{Change, OldRecords};
 use super::records::{but_the_last, rename, round, written};
+use super::scans::Scanned;
 
 /// More than any collection of the suite holds.
 pub(super) const EVERYTHING: usize = 100_000;
@@ -28,6 +29,8 @@ pub(super) struct FaultyCollection {
     pub(super) searches: AtomicUsize,
     /// What was answered before, where answers are cached.
     pub(super) answers: Mutex<Vec<(Leg, LegResult)>>,
+    /// The same of scans.
+    pub(super) scans: Mutex<Vec<Scanned>>,
 }
 
 /// What the collections of one store share. A clone is the same.
@@ -36,6 +39,8 @@ pub(super) struct Shared {
     pub(super) old_records: OldRecords,
     /// How many replaces the store has begun.
     writers: Arc<AtomicUsize>,
+    /// How many of them it is doing.
+    pub(super) writing: Arc<AtomicUsize>,
     /// Of its writers, where one keeps it.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
@@ -49,7 +54,7 @@ impl FaultyCollection {
         Ok(all)
     }
 
-    fn matches(&self, filter: &Filter, record: &StoredRecord) -> bool {
+    pub(super) fn matches(&self, filter: &Filter, record: &StoredRecord) -> bool {
         matches(self.fault, filter, &record.metadata)
     }
 
@@ -76,6 +81,10 @@ impl FaultyCollection {
 
     fn answers(&self) -> MutexGuard<'_, Vec<(Leg, LegResult)>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn scans(&self) -> MutexGuard<'_, Vec<Scanned>> {
+        self.scans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn answered(&self, leg: &Leg) -> Option<LegResult> {
@@ -263,6 +272,13 @@ impl CollectionLayer for FaultyCollection {
             Fault::UnorderedWriters | Fault::TearsWrites => {
                 self.replace_in_steps(selector, with).await?
             }
+            Fault::ScanFailsBesideWriters => {
+                self.shared.writing.fetch_add(1, Ordering::SeqCst);
+                tokio::time::sleep(A_MOMENT).await;
+                let replaced = self.inner.replace(selector, with, precondition).await;
+                self.shared.writing.fetch_sub(1, Ordering::SeqCst);
+                return replaced;
+            }
             Fault::LeavesStaleTail => {
                 self.inner.upsert(with).await?;
                 Replaced::new(Count::Exact(0), with.len())
@@ -366,23 +382,7 @@ impl CollectionLayer for FaultyCollection {
         limit: usize,
         include: Include,
     ) -> Result<Page> {
-        if self.fault == Fault::ScanFails {
-            return Err(self.unsupported(Operation::Scan, "scan"));
-        }
-        if self.fault == Fault::ShufflesScans
-            && self.searches.fetch_add(1, Ordering::SeqCst) % 2 == 1
-        {
-            let mut page = self.inner.scan(filter, None, EVERYTHING, include).await?;
-            page.records.reverse();
-            return Ok(page);
-        }
-        if !misunderstands(self.fault) {
-            return self.inner.scan(filter, after, limit, include).await;
-        }
-        let everything = Filter::everything();
-        let mut page = self.inner.scan(&everything, after, limit, include).await?;
-        page.records.retain(|record| self.matches(filter, record));
-        Ok(page)
+        self.scanned(filter, after, limit, include).await
     }
 
     async fn count(&self, filter: &Filter) -> Result<Count> {

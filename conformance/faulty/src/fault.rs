@@ -80,7 +80,8 @@ faults! {
         "lexical/prefix-under-a-filter" "lexical/filter" "lexical/filter-that-nothing-passes"
         "lexical/both-legs" "delete/exactly-what-matches" "update/counts" "library/tenants-apart"
         "library/kinds" "library/folder" "library/folders" "library/tags" "library/source-ids"
-        "library/any-of" "library/own-filter" "paging/under-a-filter";
+        "library/any-of" "library/own-filter" "listing/of-a-scope" "listing/narrowed" "listing/one-source"
+        "paging/under-a-filter";
     /// `$all` is dropped from filters.
     DropsAll => "all-of/subset" "all-of/exact" "all-of/one-missing" "all-of/plain-field" "all-of/two-of-a-plain-field"
         "all-of/missing-field" "all-of/duplicates" "all-of/order" "all-of/under-not" "operators/open-all"
@@ -143,7 +144,7 @@ faults! {
         "writes/zero-vector" "reads/count" "operators/random" "injection/scan-cursor" "delete/by-filter"
         "delete/nothing-matches" "update/nothing-matches" "library/replace-whole" "library/remove-source";
     /// An update takes away what it does not set.
-    UpdateReplacesMetadata => "update/merges";
+    UpdateReplacesMetadata => "update/merges" "listing/follows-writes";
     /// An update sets, and removes nothing.
     PatchKeepsRemovedKeys => "update/removes" "library/re-scope-folder-tags-title";
     /// An update answers and changes nothing.
@@ -151,13 +152,14 @@ faults! {
         "update/removes" "update/filters-see-it" "library/re-scope" "library/re-scope-folder-tags-title"
         "races/replace-narrow" "races/narrow-narrow" "races/narrowing-is-in-force"
         "races/replace-narrow-two-processes" "races/narrow-narrow-two-processes"
-        "races/narrowing-is-in-force-two-processes" "races/indexing-gives-way-to-another-process";
+        "races/narrowing-is-in-force-two-processes" "races/indexing-gives-way-to-another-process"
+        "listing/follows-writes";
     /// A replace leaves what the new does not overwrite.
     LeavesStaleTail => "lexical/statistics-follow-replaces" "lexical/after-replace"
         "lexical/hybrid-after-a-replace" "delete/replace" "delete/replace-with-nothing"
-        "library/replace-whole" "library/empty-source";
+        "library/replace-whole" "library/empty-source" "listing/export";
     /// A replace deletes first, and readers see it.
-    ReplacesInTwoSteps => "races/reads-during-replace";
+    ReplacesInTwoSteps => "races/reads-during-replace" "listing/beside-writers";
     /// A write whose call was given up lands all the same, later.
     LandsLate => "races/dropped-replace-never-lands-later";
     /// A record under a key that is taken is not written.
@@ -211,6 +213,25 @@ faults! {
     /// A search for any word finds what holds every one.
     AnyMeansAll => "lexical/any-word" "lexical/many-words" "lexical/operators-are-words"
         "lexical/bm25-random";
+    /// A handle answers a scan that it has answered before as it did.
+    CachesScans => "listing/follows-writes";
+    /// A scan answers records of every partition.
+    ScanForgetsPartition => "listing/of-a-tenant" "listing/of-a-scope" "listing/narrowed" "listing/export"
+        "listing/beside-writers";
+    /// A scan takes a page first and filters it afterwards, so that pages tell how much is left out.
+    ScanFiltersAfterPage => "listing/of-a-scope";
+    /// A page of a scan lacks its first record, but for the first page.
+    ScanSkipsBetweenPages => "listing/pages" "listing/export" "listing/beside-writers"
+        "paging/every-record-once" "paging/under-a-filter";
+    /// A page of a scan begins with the last record of the page before.
+    ScanRepeatsBetweenPages => "listing/pages" "listing/export" "listing/beside-writers"
+        "paging/every-record-once" "paging/under-a-filter";
+    /// A scan begins anew where the last record of the page before is gone.
+    ScanLosesItsPlace => "listing/through-removals";
+    /// A scan answers lists of metadata as their first value.
+    ScanFlattensLists => "listing/of-a-tenant";
+    /// A scan fails while somebody writes.
+    ScanFailsBesideWriters => "listing/beside-writers";
     /// A scan is declared and refused.
     ScanFails => "faults/claims-are-served";
     /// The store says that it does not serve.

@@ -13,6 +13,7 @@ mod old_records;
 mod query_parsing;
 mod records;
 mod remote;
+mod scans;
 mod search;
 mod store;
 

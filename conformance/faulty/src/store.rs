@@ -87,6 +87,7 @@ impl StoreAdapter for FaultyStore {
             shared: self.shared.clone(),
             searches: AtomicUsize::new(0),
             answers: Mutex::default(),
+            scans: Mutex::default(),
         }))))
     }
 

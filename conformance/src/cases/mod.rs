@@ -11,6 +11,7 @@ mod ids;
 mod injection;
 mod lexical;
 mod library;
+mod listing;
 mod metrics;
 mod open_store;
 mod paging;
@@ -47,6 +48,7 @@ pub(crate) fn all() -> Vec<Case> {
         delete::cases(),
         update::cases(),
         library::cases(),
+        listing::cases(),
         races::cases(),
         two_processes::cases(),
         durability::cases(),

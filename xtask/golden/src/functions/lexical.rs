@@ -123,7 +123,8 @@ pub(super) struct Stems {
 }
 
 pub(super) fn bm25_search(input: Searched<Stems>) -> Answer {
-    let mut index = Bm25Index::with_bm25(Bm25Tokenizer::plain_english(), input.corpus.config.made()?);
+    let mut index =
+        Bm25Index::with_bm25(Bm25Tokenizer::plain_english(), input.corpus.config.made()?);
     for document in input.corpus.docs {
         document.to(&mut index)?;
     }

@@ -124,7 +124,7 @@ impl Partition<'_> {
                 .map(|s| term(s, held))
                 .max_by(|a, b| a.adds.total_cmp(&b.adds))
         };
-        let words = self.rule.words(query.text);
+        let words = self.rule.query_words(query.text);
         let mut scores = BTreeMap::new();
         for (id, held) in &texts {
             let found: Vec<Option<Term>> = words.iter().map(|word| best(word, held)).collect();

@@ -87,6 +87,11 @@ impl Context {
         server.ok_or_else(|| Finding::errors("the store has no server"))
     }
 
+    /// A text for a report, without the secrets of the store's server and without URLs.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        redacted(text, &secrets(&*self.0.store))
+    }
+
     pub(crate) fn seed(&self) -> u64 {
         self.0.seed
     }
@@ -207,6 +212,43 @@ impl Context {
     }
 }
 
+/// What no report may show of a store.
+pub(crate) fn secrets(store: &dyn StoreUnderTest) -> Vec<String> {
+    store.server().map(Server::secrets).unwrap_or_default()
+}
+
+/// A text without these secrets, and without what stands behind `://` in it.
+pub(crate) fn redacted(text: &str, secrets: &[String]) -> String {
+    let words = text.split_inclusive([' ', '\n']).map(|word| {
+        let Some((scheme, _)) = word.split_once("://") else {
+            return word.to_owned();
+        };
+        let end = word.trim_end().len();
+        format!("{scheme}://…{}", &word[end..])
+    });
+    let mut secrets = secrets.to_vec();
+    // One that is part of another would leave the rest of it.
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    let given = secrets.iter().filter(|secret| !secret.is_empty());
+    given.fold(words.collect(), |text, secret| without(text, secret))
+}
+
+/// A text without a secret. A short one is looked for as a word alone: it is part of other words by chance.
+fn without(text: String, secret: &str) -> String {
+    if secret.len() >= 8 {
+        return text.replace(secret, "…");
+    }
+    let (mut out, mut rest) = (String::new(), text.as_str());
+    while let Some((before, behind)) = rest.split_once(secret) {
+        out += before;
+        let is_word =
+            !out.ends_with(char::is_alphanumeric) && !behind.starts_with(char::is_alphanumeric);
+        out += if is_word { "…" } else { secret };
+        rest = behind;
+    }
+    out + rest
+}
+
 /// How long a store is waited for when it is asked whether it is there.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -317,10 +359,24 @@ pub(crate) fn record(id: &str, n: u8, metadata: &str) -> Checked<Record> {
 
 /// Whether an answer is a refusal; anything else is a finding.
 pub(crate) fn refused<T>(answer: Result<T>, what: &str) -> Checked {
-    let message = match answer {
+    Err(match answer {
         Err(error) if error.is_refusal() => return Ok(()),
-        Err(error) => format!("{what}: not refused but failed: {error}"),
-        Ok(_) => format!("{what}: taken, though it must be refused"),
-    };
-    Err(Finding::errors(message))
+        Err(error) => {
+            Finding::errors(format!("{what}: not refused but failed: {error}")).because(&error)
+        }
+        Ok(_) => Finding::errors(format!("{what}: taken, though it must be refused")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_and_no_url_is_in_a_text_for_a_report() {
+        let secrets = ["b", "hunter2hunter2", ""].map(str::to_owned);
+        let text = "unavailable: b refused (hunter2hunter2) at postgres://u:b@host/db, twice";
+        let shown = redacted(text, &secrets);
+        assert_eq!(shown, "unavailable: … refused (…) at postgres://… twice");
+    }
 }

@@ -51,7 +51,7 @@ pub enum GapsError {
 const SCOPE_GROUPS: [&str; 12] = [
     "eq",
     "in",
-    "all",
+    "all-of",
     "library",
     "listing",
     "races",

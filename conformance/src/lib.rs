@@ -29,7 +29,7 @@ pub use case::{Case, CaseInfo};
 pub use damage::{Damage, damage_files};
 pub use embedder::TableEmbedder;
 pub use gaps::{GapsError, KnownGap, KnownGaps};
-pub use harness::{not_run, run_tests};
+pub use harness::{could_not_begin, not_run, run_tests};
 #[doc(hidden)]
 pub use process::this_process;
 pub use server::{CrashableServer, Server};

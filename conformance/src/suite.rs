@@ -1,5 +1,6 @@
 //! Running cases on a store.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use crate::cases;
 use crate::context::{Context, WIDTH};
 use crate::gaps::KnownGaps;
 use crate::process::Processes;
-use crate::report::{CaseReport, Report};
+use crate::report::{CaseReport, Report, SCHEMA, abilities, legend, rule};
 use crate::store::StoreUnderTest;
 use crate::verdict::{Checked, Finding, Verdict};
 
@@ -58,6 +59,8 @@ impl Selection {
 /// The suite on one store.
 pub struct Suite {
     name: &'static str,
+    /// When it began.
+    date: String,
     versions: Vec<(String, String)>,
     capabilities: Capabilities,
     gaps: KnownGaps,
@@ -128,6 +131,9 @@ impl Suite {
             .collect();
         Ok(Self {
             name,
+            date: jiff::Timestamp::now()
+                .strftime("%Y-%m-%dT%H:%M:%SZ")
+                .to_string(),
             versions,
             capabilities,
             gaps,
@@ -166,10 +172,15 @@ impl Suite {
             Some(why) => Err(Finding::new(Verdict::NotRun, why)),
             None => self.found(case).await,
         };
-        let (verdict, message) = match found {
-            Ok(()) => (Verdict::Honours, String::new()),
-            Err(finding) => (finding.verdict, finding.message),
+        let Finding {
+            verdict,
+            message,
+            causes,
+        } = match found {
+            Ok(()) => Finding::new(Verdict::Honours, ""),
+            Err(finding) => finding,
         };
+        let redact = |text: String| self.context.redacted(&text);
         let by_itself = match skipped {
             Some(_) => Verdict::NotRun,
             None if (info.needs)(&self.capabilities) => Verdict::Honours,
@@ -184,9 +195,11 @@ impl Suite {
         CaseReport {
             id: info.id.clone(),
             group: info.group().to_owned(),
+            rule: rule(&info.id).to_owned(),
             verdict,
             expected,
-            message,
+            message: redact(message),
+            causes: causes.into_iter().map(redact).collect(),
             known_gap: gap.map(|gap| gap.reason.clone()),
             millis: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
@@ -219,8 +232,24 @@ impl Suite {
     /// Drops what the run made, and reports.
     pub async fn finish(&self, cases: Vec<CaseReport>) -> Report {
         let left = self.context.clean_up().await;
-        let (versions, can) = (self.versions.clone(), self.capabilities.clone());
-        Report::new(self.name, versions, can, self.context.seed(), cases, left)
+        let report = Report {
+            schema: SCHEMA,
+            store: self.name.to_owned(),
+            date: self.date.clone(),
+            suite: env!("CARGO_PKG_VERSION").to_owned(),
+            versions: self.versions.iter().cloned().collect(),
+            capabilities: self.capabilities.clone(),
+            abilities: abilities(&self.capabilities),
+            seed: self.context.seed(),
+            selected: self.cases.len(),
+            interrupted: false,
+            groups: BTreeMap::new(),
+            verdicts: legend(),
+            cases,
+            totals: BTreeMap::new(),
+            left_behind: left,
+        };
+        report.complete()
     }
 }
 

@@ -1,3 +1,4 @@
+use std::error::Error;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,50 @@ impl Verdict {
             Self::NotRun => "not run",
         }
     }
+
+    /// What the store does, in a sentence.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Honours => "It does what the rule says.",
+            Self::Refuses => "It refuses with a typed error before anything is sent.",
+            Self::Narrows => "It answers less than it should.",
+            Self::Widens => "It answers or deletes more than it should.",
+            Self::Miscounts => "It answers a wrong number.",
+            Self::Misorders => {
+                "It answers the right things in a wrong order, or with wrong scores."
+            }
+            Self::Errors => "It fails, or accepts what it must refuse.",
+            Self::NotRun => {
+                "It promises nothing that the case could ask about; the reason is given."
+            }
+        }
+    }
+
+    /// What to do where the verdict was not expected, in a sentence.
+    pub fn action(self) -> &'static str {
+        match self {
+            Self::Honours => {
+                "Nothing; where a known gap was expected, remove it from known_gaps.toml."
+            }
+            Self::Refuses => "Do without the feature, or correct the capabilities that declare it.",
+            Self::Narrows => {
+                "Expect missing results; ask for more hits, or correct the filter or the declared recall."
+            }
+            Self::Widens => {
+                "Treat it as a leak: do not use the store for several readers until it is fixed."
+            }
+            Self::Miscounts => {
+                "Do not rely on counts, such as those of removals; verify with a search."
+            }
+            Self::Misorders => {
+                "Do not rely on ranks and scores; check the metric and the tie order."
+            }
+            Self::Errors => {
+                "Read the causes; check the server, its limits and timeouts, then the adapter."
+            }
+            Self::NotRun => "Provide what the reason names, if the store is meant to have it.",
+        }
+    }
 }
 
 impl fmt::Display for Verdict {
@@ -57,6 +102,23 @@ pub struct Finding {
     pub verdict: Verdict,
     /// What was expected and got, in ids and numbers, never texts.
     pub message: String,
+    /// What lies under the error that was met, outermost first: codes of the engine among it.
+    pub causes: Vec<String>,
+}
+
+/// What lies under an error, outermost first. What says the same as the one above it is left out.
+pub(crate) fn causes(error: &(dyn Error + 'static)) -> Vec<String> {
+    let mut above = error.to_string();
+    let under = std::iter::successors(error.source(), |&error| error.source());
+    let texts = under.map(ToString::to_string);
+    texts
+        .filter(|text| std::mem::replace(&mut above, text.clone()) != *text)
+        .collect()
+}
+
+/// An error and what lies under it, on one line.
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
+    [vec![error.to_string()], causes(error)].concat().join(": ")
 }
 
 /// What a case answers: nothing, or a departure.
@@ -67,7 +129,14 @@ impl Finding {
         Self {
             verdict,
             message: message.into(),
+            causes: Vec::new(),
         }
+    }
+
+    /// The same, because of this error.
+    pub(crate) fn because(mut self, error: &(dyn Error + 'static)) -> Self {
+        self.causes = causes(error);
+        self
     }
 
     pub(crate) fn errors(message: impl Into<String>) -> Self {
@@ -94,7 +163,7 @@ impl From<StoreError> for Finding {
         } else {
             Verdict::Errors
         };
-        Self::new(verdict, error.to_string())
+        Self::new(verdict, error.to_string()).because(&error)
     }
 }
 
@@ -102,7 +171,7 @@ impl From<LibraryError> for Finding {
     fn from(error: LibraryError) -> Self {
         match error {
             LibraryError::Store(error) => error.into(),
-            other => Self::errors(other.to_string()),
+            other => Self::errors(other.to_string()).because(&other),
         }
     }
 }
@@ -111,7 +180,7 @@ macro_rules! errors {
     ($($error:ty),+) => {$(
         impl From<$error> for Finding {
             fn from(error: $error) -> Self {
-                Self::errors(error.to_string())
+                Self::errors(error.to_string()).because(&error)
             }
         }
     )+};

@@ -66,7 +66,15 @@ async fn a_gap_that_closed_is_not_as_expected() {
 #[test]
 fn widening_a_scope_is_never_a_known_gap_and_every_gap_is_listed_once() {
     assert!(KnownGaps::parse(&gap("library/groups-apart", "widens")).is_err());
-    let of_scopes = ["eq", "in", "all", "races", "crash", "durability", "delete"];
+    let of_scopes = [
+        "eq",
+        "in",
+        "all-of",
+        "races",
+        "crash",
+        "durability",
+        "delete",
+    ];
     for group in of_scopes
         .into_iter()
         .chain(["lexical", "injection", "collections"])

@@ -16,7 +16,7 @@ struct Input<'a> {
 }
 
 fuzz_target!(|input: Input<'_>| {
-    for rule in [WordRule::Seed, WordRule::Unicode, WordRule::UnicodeBigrams] {
+    for rule in WordRule::ALL {
         let options = SnippetAround {
             before: input.before.into(),
             after: input.after.into(),
@@ -40,7 +40,7 @@ fuzz_target!(|input: Input<'_>| {
         if rule != WordRule::Seed && !words.is_empty() {
             let word = &words[usize::from(input.which) % words.len()];
             let at = snippet_around(input.text, &[word], &options).at;
-            let here = rule.words(&input.text[at.expect("a word of the text is found")..]);
+            let here = rule.query_words(&input.text[at.expect("a word of the text is found")..]);
             assert!(here[0].starts_with(word.as_str()), "{rule:?}");
         }
     }

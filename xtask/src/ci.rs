@@ -389,7 +389,7 @@ fn golden_cases() -> Step {
     {
         Some(folder) => match golden::run(&golden::Options::of(folder)) {
             Ended::Well => Step::Passed,
-            Ended::Badly => Step::Failed("see the cases above".to_owned()),
+            Ended::Badly | Ended::With(_) => Step::Failed("see the cases above".to_owned()),
             Ended::Unusable(why) => Step::Failed(why),
         },
         None => Step::NotRun("no shared data: set SHELFWARD_SHARED to its folder".to_owned()),

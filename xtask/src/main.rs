@@ -65,6 +65,8 @@ pub(crate) enum Ended {
     Badly,
     /// Called wrongly, or there was nothing to run.
     Unusable(String),
+    /// With this exit code, of which everything is said already.
+    With(u8),
 }
 
 fn main() -> ExitCode {
@@ -83,6 +85,7 @@ fn main() -> ExitCode {
     match ended {
         Ended::Well => ExitCode::SUCCESS,
         Ended::Badly => ExitCode::from(1),
+        Ended::With(code) => ExitCode::from(code),
         Ended::Unusable(why) => {
             eprintln!("{why}");
             ExitCode::from(2)

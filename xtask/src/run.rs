@@ -1,5 +1,6 @@
 //! Running other programs in the project's folder.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -51,6 +52,11 @@ pub(crate) fn shared() -> Option<PathBuf> {
     let named = std::env::var_os("SHELFWARD_SHARED").map(PathBuf::from);
     let beside = root().parent().map(|above| above.join("shared"));
     named.or(beside).filter(|folder| folder.is_dir())
+}
+
+/// Writes a note to stderr. Whoever reads may be gone, as when a terminal was closed.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Whether a person watches: stderr is a terminal and this is no automatic run.

@@ -22,6 +22,13 @@ impl StoreUnderTest for Hnsw {
         "hnsw"
     }
 
+    fn versions(&self) -> Vec<(String, String)> {
+        vec![(
+            "shelfward-hnsw".to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+        )]
+    }
+
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         Ok(Arc::new(HnswStore::open(self.folder.path(), self.options)?))
     }

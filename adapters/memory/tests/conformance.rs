@@ -16,6 +16,13 @@ impl StoreUnderTest for Memory {
         "memory"
     }
 
+    fn versions(&self) -> Vec<(String, String)> {
+        vec![(
+            "shelfward-memory".to_owned(),
+            env!("CARGO_PKG_VERSION").to_owned(),
+        )]
+    }
+
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         Ok(Arc::new(self.0.clone()))
     }

@@ -1,7 +1,8 @@
 //! A few records as values of one statement.
 //!
 //! A small `COPY` is sent as two small messages, and the driver leaves it to the system to hold the second
-//! back until the first is acknowledged, which on the same host takes 40 ms.
+//! back until the first is acknowledged, which on the same host takes 40 ms. Of a message that takes more
+//! than one packet there, the first is acknowledged at once.
 
 use shelfward_core::Record;
 
@@ -12,15 +13,13 @@ use crate::params::{Param, Params, Statement};
 use crate::record_mapping::partition_column;
 use crate::words::vector_text;
 
-/// The most rows that are sent so: beyond, texts of numbers take longer than `COPY` does.
-const FEW: usize = 200;
-/// The most bytes of their texts together.
-const SMALL: usize = 1 << 20;
+/// What a packet holds on the same host. Beyond, texts of numbers take longer than `COPY` does.
+const PACKET: usize = 64 << 10;
 
 /// Whether so many records are best sent as values.
 pub(crate) fn are_few(records: &[&Record]) -> bool {
-    let text = |record: &&Record| record.text.as_deref().map_or(0, str::len);
-    records.len() <= FEW && records.iter().map(text).sum::<usize>() <= SMALL
+    let bytes = |r: &&Record| 4 * r.vector.len() + r.text.as_deref().map_or(0, str::len);
+    records.iter().map(bytes).sum::<usize>() <= PACKET
 }
 
 /// Inserts records into a table; `vector` is the type of their vectors.

@@ -1,13 +1,14 @@
 //! The conformance suite on the server at `DATABASE_URL`, which every handle connects to by itself.
 //! All that a run makes lies in a schema of its own.
 
-use std::io::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use shelfward_conformance::{CrashableServer, Server, StoreUnderTest, not_run, run_tests};
+use shelfward_conformance::{
+    CrashableServer, Server, StoreUnderTest, could_not_begin, not_run, run_tests,
+};
 use shelfward_core::adapter::StoreAdapter;
 use shelfward_core::{ErrorKind, Operation, Result, StoreError, async_trait};
 use sqlx_core::connection::Connection as _;
@@ -170,12 +171,8 @@ fn main() -> ExitCode {
         return not_run("postgres", "DATABASE_URL is not set");
     }
     let Some(url) = Url::parse(&url) else {
-        let form = "postgres://user:password@host/database";
-        let _ = writeln!(
-            std::io::stderr(),
-            "DATABASE_URL is no URL of the form {form}"
-        );
-        return ExitCode::from(2);
+        let form = "DATABASE_URL is no URL of the form postgres://user:password@host/database";
+        return could_not_begin("postgres", form);
     };
     let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let clock = clock.map_or(0, |now| now.as_millis()) % 0xfff_ffff;
@@ -201,5 +198,8 @@ fn versions(url: &str) -> Vec<(String, String)> {
         .ok()
         .and_then(|runtime| runtime.block_on(asked(url, sql)).ok());
     let names = ["server", "pgvector"].map(str::to_owned);
-    names.into_iter().zip(told.unwrap_or_default()).collect()
+    let this = ("shelfward-postgres", env!("CARGO_PKG_VERSION"));
+    let this = (this.0.to_owned(), this.1.to_owned());
+    let told = names.into_iter().zip(told.unwrap_or_default());
+    [this].into_iter().chain(told).collect()
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use rusqlite::OptionalExtension;
 use shelfward_adapter::sync::lock;
-use shelfward_core::{CollectionSpec, Filter, Key, Record, Text, query_words};
+use shelfward_core::adapter::text_words;
+use shelfward_core::{CollectionSpec, Filter, Key, Record, Text};
 use shelfward_resident::{MemTable, MemTableOptions, WriteBatch};
 
 use crate::error::{Result, corrupt};
@@ -355,8 +356,7 @@ fn load(view: &View<'_>) -> Result<Resident> {
 /// The record with the words of its text, made again by the rule that made them at write.
 fn with_words(spec: &CollectionSpec, mut record: Record) -> Record {
     let text = record.text.as_deref().unwrap_or_default();
-    let words = query_words(text, spec.word_rule, false).unwrap_or_default();
-    record.words = words.into_iter().map(|word| word.text).collect();
+    record.words = text_words(text, spec.word_rule);
     record
 }
 

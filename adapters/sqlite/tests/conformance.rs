@@ -18,6 +18,15 @@ impl StoreUnderTest for Sqlite {
         "sqlite"
     }
 
+    fn versions(&self) -> Vec<(String, String)> {
+        let versions = [
+            ("shelfward-sqlite", env!("CARGO_PKG_VERSION")),
+            ("SQLite", rusqlite::version()),
+        ];
+        let owned = versions.map(|(name, version)| (name.to_owned(), version.to_owned()));
+        owned.into()
+    }
+
     async fn open(&self) -> Result<Arc<dyn StoreAdapter>> {
         self.open_at(&self.file("suite")).await
     }

@@ -67,7 +67,7 @@ faults! {
         "eq/float" "eq/float-as-integer" "eq/true" "eq/text-is-no-number" "eq/number-is-no-text"
         "eq/member-of-a-list" "eq/list-as-json-text" "eq/two-keys" "in/plain" "in/none" "in/empty"
         "in/mixed-kinds" "in/missing" "in/duplicates" "in/substring-of-plain" "in/list-as-json-text"
-        "in/numbers" "all/another-kind" "operators/ne" "operators/ne-of-a-list" "operators/ne-and-missing"
+        "in/numbers" "all-of/another-kind" "operators/ne" "operators/ne-of-a-list" "operators/ne-and-missing"
         "operators/nin" "operators/nin-of-a-list" "operators/gt" "operators/gte" "operators/lt"
         "operators/lte" "operators/gt-a-fraction" "operators/between" "operators/float-range"
         "operators/beyond-2-53" "operators/range-of-a-list" "operators/range-of-another-kind"
@@ -83,8 +83,8 @@ faults! {
         "library/any-of" "library/own-filter" "listing/of-a-scope" "listing/narrowed" "listing/one-source"
         "paging/under-a-filter";
     /// `$all` is dropped from filters.
-    DropsAll => "all/subset" "all/exact" "all/one-missing" "all/plain-field" "all/two-of-a-plain-field"
-        "all/missing-field" "all/duplicates" "all/order" "all/under-not" "operators/open-all"
+    DropsAll => "all-of/subset" "all-of/exact" "all-of/one-missing" "all-of/plain-field" "all-of/two-of-a-plain-field"
+        "all-of/missing-field" "all-of/duplicates" "all-of/order" "all-of/under-not" "operators/open-all"
         "operators/random" "refusals/no-condition-is-dropped" "delete/exactly-what-matches";
     /// `$in` compares a list with each value as a whole, so no list matches.
     InComparesListAsOne => "in/list-any" "in/list-one" "in/odd-characters" "in/substring"
@@ -110,7 +110,7 @@ faults! {
     FiltersAfterTopK => "search/full-under-a-filter" "search/one-in-a-thousand"
         "lexical/full-under-a-filter" "library/hybrid" "library/full-under-a-scope";
     /// One hit fewer than asked for.
-    OffByOneTopK => "all/empty" "operators/ne-of-another-kind" "operators/nin-empty" "search/top-k"
+    OffByOneTopK => "all-of/empty" "operators/ne-of-another-kind" "operators/nin-empty" "search/top-k"
         "search/top-k-over-what-is-there" "search/ties-at-the-cut" "lexical/prefix"
         "lexical/prefix-of-one-letter" "lexical/top-k" "lexical/top-k-keeps-the-best"
         "lexical/a-leg-without-words" "faults/given-up-search";
@@ -252,7 +252,12 @@ faults! {
     /// A prefix stands for the first few stored words, and the others are not looked for.
     CutsPrefixes => "lexical/prefix-of-too-many-words" "lexical/prefix-of-as-many-as-allowed";
     /// Texts are cut into words by one rule, whatever the collection's.
-    CutsWordsByOneRule => "lexical/pairs-of-unspaced-letters" "lexical/rule-of-the-collection";
+    CutsWordsByOneRule => "lexical/pairs-of-unspaced-letters" "lexical/rule-of-the-collection"
+        "lexical/words-of-one-letter" "lexical/folding-of-the-rule";
+    /// A text holds the words alone that a query of the same text would ask for.
+    CutsTextsAsQueries => "lexical/words-of-one-letter";
+    /// Full-width and half-width letters stay what they are.
+    KeepsWidthOfLetters => "lexical/width-forms";
     /// A prefix of one letter stands for every word that begins so.
     ExpandsOneLetter => "lexical/prefix-of-one-letter";
     /// Words are kept in the case that they were written in.
@@ -298,7 +303,7 @@ faults! {
     /// The filter reaches both legs by themselves, and the dense one alone when both are asked.
     FiltersOneOfBoth => "lexical/both-legs" "lexical/both-legs-with-filters-of-their-own";
     /// Conditions on a missing field are unknown, also under a `$not`, as in SQL.
-    ThreeValuedLogic => "all/under-not" "operators/ne" "operators/ne-of-a-list" "operators/ne-and-missing"
+    ThreeValuedLogic => "all-of/under-not" "operators/ne" "operators/ne-of-a-list" "operators/ne-and-missing"
         "operators/nin" "operators/nin-of-a-list" "operators/not" "operators/not-under-a-key"
         "operators/not-in-and-missing" "operators/not-of-a-range-and-missing" "operators/not-of-and"
         "operators/not-not-and-missing" "operators/de-morgan" "operators/open-ne" "operators/random";
@@ -307,7 +312,7 @@ faults! {
         "operators/open-all-of-both" "operators/open-ne-of-a-float" "eq/integer-under-a-float-field";
     /// A text matches what contains it.
     MatchesSubstrings => "eq/text" "eq/not-contained" "eq/empty-text" "in/substring"
-        "in/part-of-a-plain-text" "all/part-of-a-member" "operators/random" "delete/exactly-what-matches";
+        "in/part-of-a-plain-text" "all-of/part-of-a-member" "operators/random" "delete/exactly-what-matches";
     /// What a write locks stays locked when it has returned.
     KeepsLockOfTheReturned => "races/a-write-that-returned-holds-nobody";
     /// Writers take no turns, and a replace is made of several steps.

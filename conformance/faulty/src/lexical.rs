@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use shelfward_core::{
     CollectionSpec, ErrorKind, Hit, MAX_PREFIX_EXPANSIONS, Match, QueryWord, StoredRecord,
-    WordRule, query_words,
+    WordRule, adapter::text_words,
 };
 
 use super::Fault;
@@ -23,9 +23,11 @@ pub(super) fn of_words(fault: Fault) -> bool {
             | Fault::CountsDeletedTexts
             | Fault::CutsIdfAtZero
             | Fault::CutsPrefixes
+            | Fault::CutsTextsAsQueries
             | Fault::CutsWordsByOneRule
             | Fault::ExpandsOneLetter
             | Fault::KeepsCaseOfWords
+            | Fault::KeepsWidthOfLetters
             | Fault::LeavesOutEmptyTexts
             | Fault::LexicalOutOfOrder
             | Fault::LosesLongWords
@@ -147,8 +149,8 @@ impl LexicalLeg<'_> {
     fn cut(&self, text: &str) -> Vec<String> {
         let owned = |word: &str| word.to_owned();
         let by_rule = |rule: WordRule| -> Vec<String> {
-            let words = query_words(text, rule, false).unwrap_or_default();
-            words.iter().map(|word| word.text.to_string()).collect()
+            let words = text_words(text, rule);
+            words.iter().map(ToString::to_string).collect()
         };
         match self.fault {
             Fault::KeepsCaseOfWords => text
@@ -163,6 +165,12 @@ impl LexicalLeg<'_> {
                 .filter(|word| !word.is_empty())
                 .collect(),
             Fault::CutsWordsByOneRule => by_rule(WordRule::Unicode),
+            Fault::CutsTextsAsQueries => self.spec.word_rule.query_words(text),
+            Fault::KeepsWidthOfLetters
+                if text.contains(|c| ('\u{FF01}'..='\u{FFDC}').contains(&c)) =>
+            {
+                by_rule(WordRule::Seed)
+            }
             Fault::LosesLongWords => {
                 let mut words = by_rule(self.spec.word_rule);
                 words.retain(|word| word.len() <= 64);

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use shelfward_conformance::layer::CollectionLayer as _;
 use shelfward_core::{
     Completeness, Filter, Hit, Include, Leg, LegQuery, LegResult, Match, Operation, Result,
-    StoreError, query_words,
+    StoreError, adapter::text_words,
 };
 
 use super::Fault;
@@ -166,8 +166,8 @@ impl FaultyCollection {
         };
         for old in self.shared.old_records.of(&self.spec().name) {
             let text = old.text.as_deref().unwrap_or_default();
-            let held = query_words(text, self.spec().word_rule, false).unwrap_or_default();
-            let by_word = held.iter().any(|h| words.iter().any(|w| w.text == h.text));
+            let held = text_words(text, self.spec().word_rule);
+            let by_word = held.iter().any(|h| words.iter().any(|w| w.text == *h));
             let there = found.hits.iter().any(|hit| hit.key == old.key);
             match self.fault {
                 Fault::UpdateForgetsWords => found.hits.retain(|hit| hit.key != old.key),

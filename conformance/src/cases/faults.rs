@@ -85,7 +85,10 @@ async fn claims(context: Context) -> Checked {
 fn claim<T>(what: &str, declared: bool, answer: Result<T, StoreError>) -> Checked {
     let message = match (declared, answer) {
         (true, Ok(_)) => return Ok(()),
-        (true, Err(error)) => format!("{what} is declared and fails: {error}"),
+        (true, Err(error)) => {
+            let finding = Finding::errors(format!("{what} is declared and fails: {error}"));
+            return Err(finding.because(&error));
+        }
         (false, Err(error)) if error.is_refusal() => return Ok(()),
         (false, Err(error)) => return Err(error.into()),
         (false, Ok(_)) => format!("{what} is not declared and answers"),

@@ -114,18 +114,18 @@ const IN: [Row; 15] = [
 
 #[rustfmt::skip] // a row a line reads as the table that it is
 const ALL: [Row; 12] = [
-    ("all/subset", r#"{"l":{"$all":["a"]}}"#, "a h"),
-    ("all/exact", r#"{"l":{"$all":["a","b"]}}"#, "a"),
-    ("all/one-missing", r#"{"l":{"$all":["a","zz"]}}"#, ""),
-    ("all/empty", r#"{"l":{"$all":[]}}"#, "a b c d e f g h i j"),
-    ("all/part-of-a-member", r#"{"l":{"$all":["acct:an"]}}"#, "f"),
-    ("all/plain-field", r#"{"t":{"$all":["red"]}}"#, "a"),
-    ("all/two-of-a-plain-field", r#"{"t":{"$all":["red","Red"]}}"#, ""),
-    ("all/missing-field", r#"{"b":{"$all":[true]}}"#, "a h"),
-    ("all/duplicates", r#"{"l":{"$all":["b","b"]}}"#, "a b"),
-    ("all/order", r#"{"l":{"$all":["b","a"]}}"#, "a"),
-    ("all/under-not", r#"{"$not":{"l":{"$all":["a","b"]}}}"#, "b c d e f g h i j"),
-    ("all/another-kind", r#"{"l":{"$all":["a",5]}}"#, ""),
+    ("all-of/subset", r#"{"l":{"$all":["a"]}}"#, "a h"),
+    ("all-of/exact", r#"{"l":{"$all":["a","b"]}}"#, "a"),
+    ("all-of/one-missing", r#"{"l":{"$all":["a","zz"]}}"#, ""),
+    ("all-of/empty", r#"{"l":{"$all":[]}}"#, "a b c d e f g h i j"),
+    ("all-of/part-of-a-member", r#"{"l":{"$all":["acct:an"]}}"#, "f"),
+    ("all-of/plain-field", r#"{"t":{"$all":["red"]}}"#, "a"),
+    ("all-of/two-of-a-plain-field", r#"{"t":{"$all":["red","Red"]}}"#, ""),
+    ("all-of/missing-field", r#"{"b":{"$all":[true]}}"#, "a h"),
+    ("all-of/duplicates", r#"{"l":{"$all":["b","b"]}}"#, "a b"),
+    ("all-of/order", r#"{"l":{"$all":["b","a"]}}"#, "a"),
+    ("all-of/under-not", r#"{"$not":{"l":{"$all":["a","b"]}}}"#, "b c d e f g h i j"),
+    ("all-of/another-kind", r#"{"l":{"$all":["a",5]}}"#, ""),
 ];
 
 #[rustfmt::skip] // a row a line reads as the table that it is

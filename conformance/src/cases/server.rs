@@ -114,7 +114,7 @@ impl ProxyFixture {
                 Err(error) if begun.elapsed() > LONG => {
                     let message =
                         format!("{what}: still failing after the server is back: {error}");
-                    return Err(Finding::errors(message));
+                    return Err(Finding::errors(message).because(&error));
                 }
                 Err(error) => interrupted(what, &error)?,
             }
@@ -180,6 +180,7 @@ fn gone_answer<T>(what: &str, answer: &Result<T, StoreError>) -> Checked {
     holds(typed, || {
         format!("{what}: the server is gone, which is not said by: {error}")
     })
+    .map_err(|finding| finding.because(error))
 }
 
 /// A call whose server went away in the middle may not know what became of it.
@@ -191,6 +192,7 @@ pub(super) fn interrupted(what: &str, error: &StoreError) -> Checked {
     holds(typed, || {
         format!("{what}: cut off, which is not said by: {error}")
     })
+    .map_err(|finding| finding.because(error))
 }
 
 /// No secret is in an error, however it is printed, nor in what lies under it.
@@ -410,6 +412,7 @@ fn timed_out<T>(what: &str, operation: Operation, answer: &Result<T, StoreError>
     holds(typed, || {
         format!("{what}: the server did not answer, which is not said by: {error}")
     })
+    .map_err(|finding| finding.because(error))
 }
 
 async fn silent(context: Context) -> Checked {

@@ -87,9 +87,11 @@ pub(super) async fn serve(
             task => peer.perform(task).await,
         };
         say(done.unwrap_or_else(|finding| {
-            let message = finding.message;
+            let Finding {
+                message, causes, ..
+            } = finding;
             Reply::Failed(Failure {
-                message,
+                message: [vec![message], causes].concat().join(": "),
                 typed: false,
             })
         }));

@@ -6,7 +6,7 @@ use shelfward_core::{ErrorKind, StoreError};
 
 use super::stream::Stream;
 use crate::library::source;
-use crate::verdict::Checked;
+use crate::verdict::{Checked, chain};
 
 /// How many passages the sources of the races have.
 pub(crate) const PASSAGES: usize = 5;
@@ -66,15 +66,8 @@ pub(crate) struct Failure {
 
 impl From<&StoreError> for Failure {
     fn from(error: &StoreError) -> Self {
-        let mut message = error.to_string();
-        let mut under = std::error::Error::source(error);
-        while let Some(source) = under {
-            message.push_str(": ");
-            message.push_str(&source.to_string());
-            under = source.source();
-        }
         Self {
-            message,
+            message: chain(error),
             typed: error.is_refusal()
                 || matches!(
                     error.kind(),

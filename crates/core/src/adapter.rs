@@ -15,6 +15,7 @@ use crate::record::{Include, Key, Record, StoredRecord};
 use crate::search::{Count, Cursor, Leg, LegResult, MetadataPatch, Page, Precondition, Replaced};
 use crate::spec::CollectionSpec;
 
+pub use crate::search::text_words;
 pub use crate::write_locks::{LockScope, WriteGuard, WriteLock, WriteLocks};
 
 /// A server, a file or a process that holds collections.

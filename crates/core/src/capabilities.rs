@@ -128,7 +128,7 @@ pub enum CapabilityError {
 
 /// How good dense search is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Dense {
     /// The nearest vectors, exactly.

@@ -58,9 +58,9 @@ pub struct QueryWord {
 
 impl QueryWord {
     /// A word; with `prefix`, stored words that begin with it match too, unless it is one
-    /// character long: so short a prefix would match a large part of any index.
+    /// character long: see [`is_prefix`](shelfward_text::is_prefix).
     pub fn new(text: Text, prefix: bool) -> Self {
-        let prefix = prefix && text.as_str().chars().nth(1).is_some();
+        let prefix = prefix && shelfward_text::is_prefix(text.as_str());
         Self { text, prefix }
     }
 }
@@ -456,11 +456,20 @@ pub fn query_words(
     if text.contains('\0') {
         return Err(MetadataError::new("the query text", MetadataProblem::Nul));
     }
-    let words = rule.words(text).into_iter();
+    let words = rule.query_words(text).into_iter();
     Ok(words
         .filter_map(|word| Text::new(cut_word(&word)).ok())
         .map(|w| QueryWord::new(w, prefix))
         .collect())
+}
+
+/// The words of a record's text under a rule, as [`Record::words`](crate::Record::words) has them: what
+/// an adapter that keeps texts makes them of again. They are not the words of a query.
+pub fn text_words(text: &str, rule: shelfward_text::WordRule) -> Arc<[Text]> {
+    let words = rule.words(text).into_iter();
+    words
+        .filter_map(|word| Text::new(cut_word(&word)).ok())
+        .collect()
 }
 
 /// The most stored words that one prefix may stand for in an index of ours. A query word that begins
@@ -472,7 +481,7 @@ pub const MAX_PREFIX_EXPANSIONS: usize = 1_024;
 pub const MAX_WORD_BYTES: usize = 512;
 
 /// A word as an index holds it: at most [`MAX_WORD_BYTES`], cut at a character.
-pub(crate) fn cut_word(word: &str) -> &str {
+fn cut_word(word: &str) -> &str {
     word.get(..word.floor_char_boundary(MAX_WORD_BYTES))
         .unwrap_or(word)
 }

@@ -10,7 +10,7 @@ pub trait Tokenizer {
     /// Calls `each` with every word of `text`, in order, repetitions included.
     fn for_each_word(&self, text: &str, each: &mut dyn FnMut(&str));
 
-    /// The word rule and its version, as `unicode/2`, which an index saved with it names and is
+    /// The word rule and its version, such as `unicode/3`, which an index saved with it names and is
     /// restored by alone. `None`, unless it is implemented: nothing is known of the words, and a saved
     /// index is taken on trust.
     fn rule(&self) -> Option<String> {
@@ -43,6 +43,19 @@ pub trait Tokenizer {
         }
     }
 
+    /// Calls `each` with every word that `query` asks for. Unless it is implemented, those are all its
+    /// words.
+    fn for_each_query_word(&self, query: &str, each: &mut dyn FnMut(&str)) {
+        self.for_each_word(query, each);
+    }
+
+    /// The words that `query` asks for.
+    fn query_words(&self, query: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        self.for_each_query_word(query, &mut |word| words.push(word.to_owned()));
+        words
+    }
+
     /// The words of `text`.
     fn words(&self, text: &str) -> Vec<String> {
         let mut words = Vec::new();
@@ -60,6 +73,10 @@ impl Tokenizer for WordRule {
         WordPlaces::for_each_word_at(self, text, each);
     }
 
+    fn for_each_query_word(&self, query: &str, each: &mut dyn FnMut(&str)) {
+        WordRule::for_each_query_word(*self, query, each);
+    }
+
     fn rule(&self) -> Option<String> {
         Some(format!("{}/{}", self.name(), self.version()))
     }
@@ -74,6 +91,10 @@ macro_rules! forward {
 
             fn for_each_word_at(&self, text: &str, each: &mut dyn FnMut(&str, Span)) {
                 (**self).for_each_word_at(text, each);
+            }
+
+            fn for_each_query_word(&self, query: &str, each: &mut dyn FnMut(&str)) {
+                (**self).for_each_query_word(query, each);
             }
 
             fn rule(&self) -> Option<String> {

@@ -23,8 +23,8 @@ fn shown(found: &Highlight) -> String {
 fn tokenizers() -> Vec<Bm25Tokenizer> {
     vec![
         Bm25Tokenizer::default(),
-        Bm25Tokenizer::seed(),
-        Bm25Tokenizer::seed().stem(Stemmer::Porter),
+        Bm25Tokenizer::plain_english(),
+        Bm25Tokenizer::plain_english().stem(Stemmer::Porter),
         Bm25Tokenizer::new(WordRule::Seed).stop_words(StopWords::English),
         Bm25Tokenizer::new(WordRule::UnicodeBigrams).stem(Stemmer::German),
     ]
@@ -79,14 +79,14 @@ fn what_is_found_is_marked() {
         "She [runs], [running]",
     );
     check(
-        Bm25Tokenizer::seed(),
+        Bm25Tokenizer::plain_english(),
         "ÉTÉ",
         plain,
         "L'été “été” ÉTÉ",
         "L'[été] “été” [ÉTÉ]",
     );
     check(
-        Bm25Tokenizer::seed(),
+        Bm25Tokenizer::plain_english(),
         "ΟΔΌΣ",
         plain,
         "a ΟΔΌΣ. İ ΟΔΌΣ",

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use shelfward_lexical::{
     AddError, Bm25, Bm25Index, Bm25Tokenizer, BytesError, Document, LexicalIndex, OtherWordRule,
-    Part, SavedError, TokenizerFn,
+    Part, SavedError, Stemmer, StopWords, TokenizerFn,
 };
 use shelfward_text::WordRule;
 
@@ -174,7 +174,7 @@ fn words_of_another_rule_are_refused_by_name() {
     let mut index = LexicalIndex::new(WordRule::Unicode);
     index.add_document("a", "Text\u{ad}datei", None).unwrap();
     let saved = index.to_json();
-    assert_eq!(saved["rule"], "unicode/2");
+    assert_eq!(saved["rule"], "unicode/3");
     let again = LexicalIndex::from_json(&saved, WordRule::Unicode).unwrap();
     assert_eq!(again.search("Textdatei", 10).len(), 1);
     // What only hands on to a rule names it too.
@@ -189,10 +189,10 @@ fn words_of_another_rule_are_refused_by_name() {
         }
     };
     let mut older = saved.clone();
-    older["rule"] = json!("unicode/1");
+    older["rule"] = json!("unicode/2");
     let (other, message) = refused(&older, WordRule::Unicode);
-    assert_eq!(other.saved.as_deref(), Some("unicode/1"));
-    assert_eq!(other.asked, "unicode/2");
+    assert_eq!(other.saved.as_deref(), Some("unicode/2"));
+    assert_eq!(other.asked, "unicode/3");
     assert!(
         message.contains("build it again from its texts"),
         "{message}"
@@ -204,9 +204,9 @@ fn words_of_another_rule_are_refused_by_name() {
     assert!(message.contains("older release"), "{message}");
     // Another rule altogether.
     for rule in [WordRule::Seed, WordRule::UnicodeBigrams] {
-        assert_eq!(refused(&saved, rule).0.saved.as_deref(), Some("unicode/2"));
+        assert_eq!(refused(&saved, rule).0.saved.as_deref(), Some("unicode/3"));
     }
-    assert!(Bm25Index::from_json(&saved, Bm25Tokenizer::seed()).is_err());
+    assert!(Bm25Index::from_json(&saved, Bm25Tokenizer::plain_english()).is_err());
 
     // The same of the form in bytes.
     let mut bytes = Vec::new();
@@ -214,10 +214,65 @@ fn words_of_another_rule_are_refused_by_name() {
     assert!(LexicalIndex::from_bytes(&bytes, WordRule::Unicode).is_ok());
     let other = LexicalIndex::from_bytes(&bytes, WordRule::UnicodeBigrams).unwrap_err();
     let expected = OtherWordRule {
-        saved: Some("unicode/2".to_owned()),
-        asked: "unicode-bigrams/2".to_owned(),
+        saved: Some("unicode/3".to_owned()),
+        asked: "unicode-bigrams/3".to_owned(),
     };
     assert!(matches!(other, BytesError::Rule(other) if other == expected));
+    // A file of an older release.
+    let at = bytes
+        .windows(9)
+        .position(|part| part == b"unicode/3")
+        .unwrap();
+    let end = bytes.len() - 4;
+    bytes[at + 8] = b'2';
+    let checksum = crc32fast::hash(&bytes[..end]).to_le_bytes();
+    bytes[end..].copy_from_slice(&checksum);
+    let older = LexicalIndex::from_bytes(&bytes, WordRule::Unicode).unwrap_err();
+    assert!(
+        older
+            .to_string()
+            .contains("unicode/3: this one has those of \"unicode/2\""),
+        "{older}"
+    );
+}
+
+/// Stop words and stems are words of another rule too.
+#[test]
+fn another_tokenizer_of_the_same_rule_is_refused_by_name() {
+    let words = |word: &str| StopWords::These([word.to_owned(), "and".to_owned()].into());
+    let plain = || Bm25Tokenizer::new(WordRule::Unicode);
+    let tokenizers = [
+        plain(),
+        plain().stop_words(StopWords::English),
+        plain().stop_words(words("the")),
+        plain().stop_words(words("a")),
+        plain().stem(Stemmer::English),
+        plain().stem(Stemmer::Porter),
+        plain().stop_words(StopWords::English).stem(Stemmer::Porter),
+        Bm25Tokenizer::new(WordRule::UnicodeFolded),
+        Bm25Tokenizer::plain_english(),
+    ];
+    for made in &tokenizers {
+        let mut index = Bm25Index::new(made);
+        index.add_document("a", "The policies", None).unwrap();
+        let (json, mut bytes) = (index.to_json(), Vec::new());
+        index.write_to(&mut bytes).unwrap();
+        for given in &tokenizers {
+            let json = LexicalIndex::from_json(&json, given);
+            let bytes = LexicalIndex::from_bytes(&bytes, given);
+            assert_eq!(json.is_ok(), made == given, "{made:?} by {given:?}");
+            assert_eq!(bytes.is_ok(), made == given, "{made:?} by {given:?}");
+        }
+    }
+    let mut index = Bm25Index::new(plain().stop_words(StopWords::English).stem(Stemmer::Porter));
+    index.add_document("a", "x", None).unwrap();
+    let refused = LexicalIndex::from_json(&index.to_json(), WordRule::Unicode).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .contains("unicode/3 stop:english stem:porter"),
+        "{refused}"
+    );
 }
 
 /// Of what a function answers, nothing is known: it is taken on trust.

@@ -24,7 +24,7 @@ fn ids<'a>(hits: &[Hit<'a>]) -> Vec<&'a str> {
 
 #[test]
 fn the_seeds_tokenizer() {
-    let seed = Bm25Tokenizer::seed();
+    let seed = Bm25Tokenizer::plain_english();
     for (text, words) in [
         (
             "Reset a password from the sign-in page.",
@@ -316,19 +316,57 @@ fn scripts_marks_and_emoji() {
     assert_eq!(ids(&index.search(family, 10)), ["4"]);
     let begun = SearchOptions::default().prefix(true);
     assert_eq!(
-        ids(&index.search_with("\u{1F468}", 10, &begun).unwrap()),
+        ids(&index.search_with("\u{1F468}\u{200D}", 10, &begun).unwrap()),
         ["4"]
     );
 }
 
-/// A tokenizer may have an empty word: as a prefix it begins every other.
+/// A tokenizer may have an empty word. It is whole, as every word that is too short for a prefix.
 #[test]
 fn the_empty_word_is_a_word() {
     let by_space = TokenizerFn(|text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>());
     let index = index_of(by_space, &["a b", "c  d", "e"]);
     assert_eq!(ids(&index.search("", 10)), ["1"]);
     let begun = SearchOptions::default().prefix(true);
-    assert_eq!(index.search_with("", 10, &begun).unwrap().len(), 3);
-    assert!(index.search_with("", 10, &begun.max_expansions(4)).is_err());
-    assert!(index.search_with("", 10, &begun.max_expansions(6)).is_ok());
+    let begun = |query| ids(&index.search_with(query, 10, &begun).unwrap());
+    assert_eq!(begun(""), ["1"]);
+    assert_eq!(begun("c"), ["1"]);
+}
+
+/// A word of one letter is found wherever it stands among letters that are written without spaces, and
+/// what is asked for by more letters is not found by one of them.
+#[test]
+fn one_letter_of_an_unspaced_run_is_a_word() {
+    let texts = [
+        "本を借りた",
+        "日本の本",
+        "新しい日本",
+        "本",
+        "図工の書道",
+        "日本語です",
+    ];
+    for rule in [WordRule::UnicodeBigrams, WordRule::UnicodeBigramsFolded] {
+        let index = index_of(rule, &texts);
+        for options in [
+            SearchOptions::default(),
+            SearchOptions::default().prefix(true),
+            SearchOptions::default().matching(Match::All),
+        ] {
+            let found = |query| {
+                let mut ids = ids(&index.search_with(query, 10, &options).unwrap());
+                ids.sort_unstable();
+                ids
+            };
+            assert_eq!(found("本"), ["0", "1", "2", "3", "5"], "{options:?}");
+            assert_eq!(found("日本"), ["1", "2", "5"], "{options:?}");
+            assert!(found("図書館").is_empty() && found("猫").is_empty());
+        }
+        // As often as a text holds it.
+        assert_eq!(ids(&index.search("本", 2)), ["3", "1"]);
+        let shown = index.highlighter("本", &SearchOptions::default());
+        assert_eq!(
+            shown.whole(texts[1]).words().collect::<Vec<_>>(),
+            ["本", "本"]
+        );
+    }
 }

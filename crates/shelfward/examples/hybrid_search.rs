@@ -106,7 +106,7 @@ pub(crate) async fn over_a_collection(query: &str) -> Result<Vec<HybridHit>, Box
     // Each page goes into the collection and into the index, under one id.
     let texts = HELP.map(|(_, text)| text);
     let vectors = embed_checked(&Subjects, Role::Passage, &texts).await?;
-    let mut index = Bm25Index::new(Bm25Tokenizer::seed().stem(Stemmer::Porter));
+    let mut index = Bm25Index::new(Bm25Tokenizer::plain_english().stem(Stemmer::Porter));
     let mut records = Vec::new();
     for ((id, text), vector) in HELP.into_iter().zip(vectors) {
         records.push(Record::new(Key::new(Text::new(id)?), vector).with_text(text));
@@ -134,7 +134,7 @@ pub(crate) async fn over_a_library(groups: &[&str]) -> Result<Vec<HybridPassage>
 
     // One index holds the passages of the whole tenant. That widens nobody's answer: each of its
     // hits is read from the library inside the reader's scope.
-    let mut index = Bm25Index::new(Bm25Tokenizer::seed().stem(Stemmer::Porter));
+    let mut index = Bm25Index::new(Bm25Tokenizer::plain_english().stem(Stemmer::Porter));
     let sources = [
         (
             "handbook",

@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// A BM25 index searched in four ways, saved and restored.
 pub(crate) fn words() -> Result<String, Box<dyn Error>> {
-    let mut index = Bm25Index::new(Bm25Tokenizer::seed());
+    let mut index = Bm25Index::new(Bm25Tokenizer::plain_english());
     index.add_documents(&help())?;
     let all = SearchOptions::default().matching(Match::All);
     let searches = [
@@ -60,7 +60,7 @@ pub(crate) fn words() -> Result<String, Box<dyn Error>> {
 
     // It holds words and counts, not texts, so a restore is given the same tokenizer.
     let saved = serde_json::to_string(&index.to_json())?;
-    let restored = Bm25Index::from_json_text(&saved, Bm25Tokenizer::seed())?;
+    let restored = Bm25Index::from_json_text(&saved, Bm25Tokenizer::plain_english())?;
     let found = ranked(&restored, "password message", &SearchOptions::default())?;
     shown += &format!(
         "  saved in {} bytes, restored:         {found}\n",
@@ -71,7 +71,7 @@ pub(crate) fn words() -> Result<String, Box<dyn Error>> {
 
 /// The same documents under Porter's stems.
 pub(crate) fn stems() -> Result<String, Box<dyn Error>> {
-    let plain = Bm25Tokenizer::seed();
+    let plain = Bm25Tokenizer::plain_english();
     let stemming = plain.clone().stem(Stemmer::Porter);
     let mut shown = "The same documents, plain and stemmed\n".to_owned();
     for (name, tokenizer) in [("plain", plain), ("stemmed", stemming)] {

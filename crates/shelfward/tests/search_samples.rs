@@ -55,10 +55,10 @@ fn answers<T: Tokenizer>(index: &LexicalIndex<T>) {
 
 #[test]
 fn an_index_of_a_faq_is_searched_saved_and_restored() {
-    let index = faq(Bm25Tokenizer::seed());
+    let index = faq(Bm25Tokenizer::plain_english());
     answers(&index);
     let saved = serde_json::to_string(&index.to_json()).unwrap();
-    let restored = Bm25Index::from_json_text(&saved, Bm25Tokenizer::seed()).unwrap();
+    let restored = Bm25Index::from_json_text(&saved, Bm25Tokenizer::plain_english()).unwrap();
     answers(&restored);
     assert_eq!(restored.to_json(), index.to_json());
     assert_eq!(index.to_json()["v"], 1);
@@ -69,7 +69,7 @@ fn an_index_of_a_faq_is_searched_saved_and_restored() {
 
 #[test]
 fn scores_are_those_of_the_formula() {
-    let index = faq(Bm25Tokenizer::seed());
+    let index = faq(Bm25Tokenizer::plain_english());
     // "reset", "password", "sign" and "page"; "passwords", "expire", "ninety" and "days";
     // "two", "factor", "codes", "arrive", "text" and "message".
     let stats = index.stats();
@@ -94,18 +94,18 @@ fn scores_are_those_of_the_formula() {
 
 #[test]
 fn stems_find_other_forms() {
-    let mut stemmed = Bm25Index::new(Bm25Tokenizer::seed().stem(Stemmer::Porter));
+    let mut stemmed = Bm25Index::new(Bm25Tokenizer::plain_english().stem(Stemmer::Porter));
     stemmed
         .add_document("a", "She was running late.", None)
         .unwrap();
     assert_eq!(ids(&stemmed.search("run", 10)), ["a"]);
-    let plain = faq(Bm25Tokenizer::seed());
+    let plain = faq(Bm25Tokenizer::plain_english());
     assert_eq!(ids(&plain.search("password", 10)), ["faq-1"]);
 }
 
 #[test]
 fn documents_are_replaced_refused_and_removed() {
-    let mut index = faq(Bm25Tokenizer::seed());
+    let mut index = faq(Bm25Tokenizer::plain_english());
     index
         .add_document("faq-1", "Nothing of that sort.", None)
         .unwrap();
@@ -127,7 +127,7 @@ fn a_snippet_is_placed_by_whoever_keeps_the_texts() {
         after: 8,
         ..SnippetAround::default()
     };
-    let snippet = snippet_around(text, &WordRule::Unicode.words("ninety"), &around);
+    let snippet = snippet_around(text, &WordRule::Unicode.query_words("ninety"), &around);
     assert_eq!(snippet.text, "after ninety days.");
 }
 
@@ -286,7 +286,7 @@ async fn a_hybrid_search_answers_both_ranks_the_text_and_the_metadata() {
         .await
         .unwrap();
 
-    let bm25 = Arc::new(RwLock::new(faq(Bm25Tokenizer::seed())));
+    let bm25 = Arc::new(RwLock::new(faq(Bm25Tokenizer::plain_english())));
     let searcher = HybridSearcher::open(&store, &name, Arc::new(Counts), bm25)
         .await
         .unwrap()

@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 #![doc = include_str!("../README.md")]
 
+mod accents;
 mod blocks;
 mod fold;
 mod grapheme;
@@ -14,6 +15,7 @@ mod snippet;
 mod span;
 mod split;
 mod turns;
+mod width;
 mod word_places;
 mod words;
 
@@ -28,4 +30,4 @@ pub use split::{
 };
 pub use turns::{ChunkTurns, Turn, TurnPassage, TurnPlace, chunk_turns, is_blank};
 pub use word_places::WordPlaces;
-pub use words::{WordRule, lexical_tokens};
+pub use words::{WordRule, is_prefix, lexical_tokens};

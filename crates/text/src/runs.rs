@@ -2,6 +2,7 @@
 
 use crate::invisible::{is_left_out, parts_words};
 use crate::plain::is_plain;
+use crate::width::is_voicing;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// What a character does in a word under [`WordRule::Unicode`](crate::WordRule::Unicode).
@@ -38,6 +39,10 @@ impl InWord {
         }
         if parts_words(character) {
             return Self::Gap;
+        }
+        // Half-width: what they are otherwise are marks.
+        if is_voicing(character) {
+            return Self::Mark;
         }
         by_category(character)
     }

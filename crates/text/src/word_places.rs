@@ -3,7 +3,7 @@
 use crate::fold::Folder;
 use crate::runs::{InWord, Run, Runs, Shape};
 use crate::span::Span;
-use crate::words::{Parts, WordRule};
+use crate::words::{Parts, Side, WordRule, for_each_pair, letters};
 use unicode_normalization::char::compose;
 
 /// Cuts a text into words and says where each stands: what a [`Highlighter`](crate::Highlighter) finds
@@ -12,16 +12,26 @@ pub trait WordPlaces {
     /// Calls `each` with every word of `text`, folded as it is compared, and with its place in `text`,
     /// in the order of the text.
     fn for_each_word_at(&self, text: &str, each: &mut dyn FnMut(&str, Span));
+
+    /// Calls `each` with every word that `query` asks for: all its words, unless it is implemented.
+    fn for_each_query_word(&self, query: &str, each: &mut dyn FnMut(&str)) {
+        self.for_each_word_at(query, &mut |word, _| each(word));
+    }
 }
 
 impl<W: WordPlaces + ?Sized> WordPlaces for &W {
     fn for_each_word_at(&self, text: &str, each: &mut dyn FnMut(&str, Span)) {
         (**self).for_each_word_at(text, each);
     }
+
+    fn for_each_query_word(&self, query: &str, each: &mut dyn FnMut(&str)) {
+        (**self).for_each_query_word(query, each);
+    }
 }
 
 impl WordPlaces for WordRule {
-    /// The words of [`words`](WordRule::words), in the same order. Pairs of letters overlap.
+    /// The words of [`words`](WordRule::words), in the same order. Pairs of letters overlap, and hold
+    /// the letters.
     ///
     /// ```
     /// use shelfward_text::{WordPlaces, WordRule};
@@ -33,7 +43,7 @@ impl WordPlaces for WordRule {
     /// assert_eq!(found, [("ça".to_owned(), 0, 3), ("va".to_owned(), 4, 6)]);
     /// ```
     fn for_each_word_at(&self, text: &str, each: &mut dyn FnMut(&str, Span)) {
-        let mut folder = Folder::default();
+        let mut folder = Folder::new(self.folding());
         match self {
             Self::Seed if text.contains(['Σ', 'İ']) => {
                 let lower = text.to_lowercase();
@@ -49,12 +59,12 @@ impl WordPlaces for WordRule {
                     each(folder.lower_case(run.text, run.shape), place(&run));
                 }
             }
-            Self::Unicode => {
+            Self::Unicode | Self::UnicodeFolded => {
                 for run in Runs::with_marks(text) {
                     each(folder.fold(run.text, run.shape), place(&run));
                 }
             }
-            Self::UnicodeBigrams => {
+            Self::UnicodeBigrams | Self::UnicodeBigramsFolded => {
                 for run in Runs::with_marks(text) {
                     let mut at = run.at;
                     for part in Parts::of(run.text) {
@@ -71,6 +81,10 @@ impl WordPlaces for WordRule {
             }
         }
     }
+
+    fn for_each_query_word(&self, query: &str, each: &mut dyn FnMut(&str)) {
+        WordRule::for_each_query_word(*self, query, each);
+    }
 }
 
 fn place(run: &Run<'_>) -> Span {
@@ -80,37 +94,20 @@ fn place(run: &Run<'_>) -> Span {
     }
 }
 
-/// The overlapping pairs of letters of a part that stands at `start`, or a lone letter.
+/// The letters and the overlapping pairs of letters of a part that stands at `start`.
 fn pairs(part: &str, start: usize, folder: &mut Folder, each: &mut dyn FnMut(&str, Span)) {
     let word = folder.fold(part, Shape::of(part)).to_owned();
-    let letters = word
-        .char_indices()
-        .filter(|(_, character)| !InWord::of(*character).is_attached())
-        .map(|(at, _)| at);
     let mut unfolded = Unfolded::of(part);
-    // Where the last two letters begin, folded and in the text.
-    let (mut first, mut second): (Option<(usize, usize)>, _) = (None, None);
-    for folded in letters.chain([word.len()]) {
-        let given = if folded == word.len() {
-            part.len()
-        } else {
-            unfolded.given(folded, folder)
+    // Folded and in the text.
+    let edges = letters(&word).map(|folded| (folded, unfolded.given(folded, folder)));
+    let edges = edges.chain([(word.len(), part.len())]);
+    for_each_pair(edges, Side::Text, |from, to| {
+        let span = Span {
+            start: start + from.1,
+            end: start + to.1,
         };
-        let from = match (first, second) {
-            (Some(first), _) => Some(first),
-            // A lone letter.
-            (None, lone) if folded == word.len() => lone,
-            _ => None,
-        };
-        if let Some((from, at)) = from {
-            let span = Span {
-                start: start + at,
-                end: start + given,
-            };
-            each(word.get(from..folded).unwrap_or_default(), span);
-        }
-        (first, second) = (second, Some((folded, given)));
-    }
+        each(word.get(from.0..to.0).unwrap_or_default(), span);
+    });
 }
 
 /// Where the letters of a part stand that was folded.
@@ -143,7 +140,11 @@ impl<'a> Unfolded<'a> {
                 break;
             };
             match InWord::of(character) {
-                InWord::Mark => self.open = None,
+                InWord::Mark => {
+                    if !folder.leaves_out(character) {
+                        self.open = None;
+                    }
+                }
                 InWord::LeftOut => {}
                 // The conjoining letters of Hangul; any other folds by itself, with its marks.
                 InWord::Letter | InWord::Gap => {

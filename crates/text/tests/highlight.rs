@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use shelfward_text::{Highlight, Highlighter, InWord, Span, WordPlaces, WordRule};
 use std::cell::Cell;
 
-const RULES: [WordRule; 3] = [WordRule::Seed, WordRule::Unicode, WordRule::UnicodeBigrams];
+const RULES: [WordRule; 5] = WordRule::ALL;
 
 /// What is shown, with what is marked between brackets.
 fn shown(found: &Highlight) -> String {
@@ -82,6 +82,9 @@ fn words_are_found_as_the_search_finds_them() {
         "新しい東京v2です",
         "新しい[東京][v2]です",
     );
+    check(&bigrams("本"), "日本の本です", "日[本]の[本]です");
+    check(&bigrams("カナ"), "半角ｶﾅも", "半角[ｶﾅ]も");
+    check(&bigrams("ガ"), "半角ｶﾞも", "半角[ｶﾞ]も");
     // One query word is found by its beginning if the search finds it so.
     check(&unicode("pass", 40), "Passwords pass.", "Passwords [pass].");
     check(
@@ -99,6 +102,15 @@ fn words_are_found_as_the_search_finds_them() {
         "Das Kon\u{ad}zept",
         "Das [Kon\u{ad}zept]",
     );
+    let folded = |query| Highlighter::new(WordRule::UnicodeFolded, query);
+    check(
+        &folded("uber strasse"),
+        "Über die Straße",
+        "[Über] die [Straße]",
+    );
+    check(&folded("كتب"), "هذه كُتُبٌ", "هذه [كُتُبٌ]");
+    // A word of one character is no beginning.
+    check(&unicode("p a", 40).prefix(true), "A pass", "[A] pass");
     let seed = |query| Highlighter::new(WordRule::Seed, query);
     check(&seed("οδος"), "Η ΟΔΟΣ εδώ", "Η [ΟΔΟΣ] εδώ");
     check(&seed("stanbul"), "Zu İstanbul", "Zu İ[stanbul]");
@@ -183,7 +195,7 @@ fn a_text_is_read_once_however_many_words_match() {
         cuts: &cuts,
         words: &words,
     };
-    let query = Highlighter::new(counted, "a b c d").prefix(true);
+    let query = Highlighter::new(counted, "a b d ab").prefix(true);
     assert_eq!((cuts.get(), words.get()), (1, 4));
     for text in [
         "a b c d ".repeat(25_000),
@@ -264,6 +276,18 @@ fn text() -> impl Strategy<Value = String> {
         "ภาษา",
         "x",
         "か\u{3099}",
+        "ｶﾞ",
+        "ﾊ",
+        "Ａ１",
+        "ß",
+        "đ",
+        "ﬁ",
+        "ﻻ",
+        "كُـ",
+        "й",
+        "\u{1112}",
+        "\u{1161}",
+        "👩\u{200d}👧",
     ]);
     prop_oneof![
         6 => prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat()),
@@ -285,7 +309,7 @@ proptest! {
                 sound &= last <= span.start && !slice.is_empty();
                 last = span.start;
                 if rule != WordRule::Seed {
-                    sound &= rule.words(slice) == [word];
+                    sound &= rule.query_words(slice) == [word];
                 }
                 found.push(word.to_owned());
             });

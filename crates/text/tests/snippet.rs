@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use shelfward_text::{Snippet, SnippetAround, WordRule, snippet_around};
 use unicode_segmentation::UnicodeSegmentation;
 
-const RULES: [WordRule; 3] = [WordRule::Seed, WordRule::Unicode, WordRule::UnicodeBigrams];
+const RULES: [WordRule; 5] = WordRule::ALL;
 
 fn around(before: usize, after: usize) -> SnippetAround {
     SnippetAround {
@@ -35,7 +35,8 @@ fn check(text: &str, words: &[&str], options: SnippetAround, at: Option<usize>, 
 /// Checks where a word is found, under the three rules: seed, Unicode, Unicode with bigrams.
 #[track_caller]
 fn check_at(text: &str, word: &str, expected: [Option<usize>; 3]) {
-    let found = RULES.map(|rule| snippet_around(text, &[word], &under(rule)).at);
+    let rules = [WordRule::Seed, WordRule::Unicode, WordRule::UnicodeBigrams];
+    let found = rules.map(|rule| snippet_around(text, &[word], &under(rule)).at);
     assert_eq!(found, expected, "{word:?} in {text:?}");
 }
 
@@ -298,6 +299,15 @@ fn text() -> impl Strategy<Value = String> {
         "שלום",
         "İ",
         "Σ",
+        "ς",
+        "ß",
+        "ﬁ",
+        "đ",
+        "ｱ",
+        "ﾞ",
+        "Ａ",
+        "ـ",
+        "كُ",
         "1",
         ".",
     ]);
@@ -312,7 +322,8 @@ proptest! {
 
     #[test]
     fn every_word_of_a_text_is_found(text in text(), which in any::<prop::sample::Index>()) {
-        for rule in [WordRule::Unicode, WordRule::UnicodeBigrams] {
+        for rule in &RULES[1..] {
+            let rule = *rule;
             let words = rule.words(&text);
             if words.is_empty() {
                 continue;
@@ -321,7 +332,7 @@ proptest! {
             let at = snippet_around(&text, &[word], &under(rule)).at;
             prop_assert!(at.is_some(), "{:?}: {:?} in {:?}", rule, word, text);
             // There it is, and not before.
-            let here = rule.words(&text[at.unwrap_or(0)..]);
+            let here = rule.query_words(&text[at.unwrap_or(0)..]);
             prop_assert!(here[0].starts_with(word.as_str()), "{:?}: {:?} in {:?}", rule, word, text);
         }
     }

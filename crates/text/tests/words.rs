@@ -4,9 +4,18 @@ use proptest::prelude::*;
 use shelfward_text::{InWord, WordRule, lexical_tokens};
 use unicode_normalization::UnicodeNormalization;
 
-const RULES: [WordRule; 3] = [WordRule::Seed, WordRule::Unicode, WordRule::UnicodeBigrams];
+const RULES: [WordRule; 5] = WordRule::ALL;
+const BIGRAMS: [WordRule; 2] = [WordRule::UnicodeBigrams, WordRule::UnicodeBigramsFolded];
+/// The rules with canonical composition.
+const UNICODE: [WordRule; 4] = [
+    WordRule::Unicode,
+    WordRule::UnicodeBigrams,
+    WordRule::UnicodeFolded,
+    WordRule::UnicodeBigramsFolded,
+];
 
-/// Checks one text under the three rules: seed, Unicode, Unicode with bigrams.
+/// Checks one text under the rules that do not fold: seed, Unicode, and what is asked for under Unicode
+/// with bigrams.
 #[track_caller]
 fn check(text: &str, seed: &[&str], unicode: &[&str], bigrams: &[&str]) {
     assert_eq!(lexical_tokens(text), seed, "Seed of {text:?}");
@@ -17,7 +26,7 @@ fn check(text: &str, seed: &[&str], unicode: &[&str], bigrams: &[&str]) {
         "Unicode of {text:?}"
     );
     assert_eq!(
-        WordRule::UnicodeBigrams.words(text),
+        WordRule::UnicodeBigrams.query_words(text),
         bigrams,
         "UnicodeBigrams of {text:?}"
     );
@@ -74,7 +83,10 @@ fn lower_case_sigma_is_a_matter_of_its_word() {
     );
     check_all("Σ", &["σ"]);
     // The same at the seam of a run: ー is skipped when Σ looks for the letter before it.
-    assert_eq!(WordRule::UnicodeBigrams.words("ΑーΣ"), ["α", "ー", "σ"]);
+    assert_eq!(
+        WordRule::UnicodeBigrams.query_words("ΑーΣ"),
+        ["α", "ー", "σ"]
+    );
 }
 
 #[test]
@@ -198,10 +210,7 @@ fn every_character_that_is_not_seen_is_decided_on() {
 
 #[test]
 fn digits_and_numbers() {
-    check_all(
-        "١٢٣ ۱۲۳ १२३ １２３ 𝟙𝟚",
-        &["١٢٣", "۱۲۳", "१२३", "１２３", "𝟙𝟚"],
-    );
+    check_all("١٢٣ ۱۲۳ १२३ 𝟙𝟚", &["١٢٣", "۱۲۳", "१२३", "𝟙𝟚"]);
     check_all("x² ½ Ⅷ ①", &["x²", "½", "ⅷ", "①"]);
     check_all("№5 50% 0x1F", &["5", "50", "0x1f"]);
     // A Thai number is not cut, though Thai letters are.
@@ -246,7 +255,7 @@ fn han_and_kana() {
         &["二〇", "〇二", "二四", "四年"],
     );
     check("𠀀𰀀a", &["𠀀𰀀a"], &["𠀀𰀀a"], &["𠀀𰀀", "a"]);
-    check("ｶﾞｷﾞ", &["ｶﾞｷﾞ"], &["ｶﾞｷﾞ"], &["ｶﾞ", "ﾞｷ", "ｷﾞ"]);
+    check("ｶﾞｷﾞ", &["ｶﾞｷﾞ"], &["ガギ"], &["ガギ"]);
     // Loose voicing marks are composed where there is a character for it, and stay with their
     // letter where there is none.
     check("か\u{3099}く", &["か", "く"], &["がく"], &["がく"]);
@@ -263,15 +272,78 @@ fn han_and_kana() {
 #[test]
 fn a_word_inside_a_run_is_found() {
     let words = WordRule::UnicodeBigrams.words("昨日図書館で本を借りた");
-    assert_eq!(
-        words,
-        [
-            "昨日", "日図", "図書", "書館", "館で", "で本", "本を", "を借", "借り", "りた"
-        ]
-    );
-    for word in WordRule::UnicodeBigrams.words("図書館") {
-        assert!(words.contains(&word), "{word}");
+    let letters_and_pairs =
+        "昨 昨日 日 日図 図 図書 書 書館 館 館で で で本 本 本を を を借 借 借り り りた た";
+    assert_eq!(words, letters_and_pairs.split(' ').collect::<Vec<_>>());
+    for query in ["図書館", "本", "を借"] {
+        for word in WordRule::UnicodeBigrams.query_words(query) {
+            assert!(words.contains(&word), "{word}");
+        }
     }
+    // A text of one letter holds it once.
+    assert_eq!(WordRule::UnicodeBigrams.words("本 A本"), ["本", "a", "本"]);
+}
+
+#[test]
+fn width_is_no_difference_but_to_the_seed() {
+    check("ＡＢＣ１２３", &["ａｂｃ１２３"], &["abc123"], &["abc123"]);
+    check("ｶﾀｶﾅ", &["ｶﾀｶﾅ"], &["カタカナ"], &["カタ", "タカ", "カナ"]);
+    check(
+        "ﾊﾟｰﾃｨｰ",
+        &["ﾊﾟｰﾃｨｰ"],
+        &["パーティー"],
+        &["パー", "ーテ", "ティ", "ィー"],
+    );
+    // A voicing mark that nothing stands before, and one that does not compose.
+    check("ﾞ", &["ﾞ"], &[], &[]);
+    check("ｱﾞ", &["ｱﾞ"], &["ア\u{3099}"], &["ア\u{3099}"]);
+    check("ﾡￂ", &["ﾡￂ"], &["ㄱㅏ"], &["ㄱㅏ"]);
+    check("カ゛", &["カ"], &["カ"], &["カ"]);
+}
+
+#[track_caller]
+fn folded(text: &str, words: &[&str]) {
+    assert_eq!(WordRule::UnicodeFolded.words(text), words, "{text:?}");
+}
+
+#[test]
+fn folding_leaves_out_accents_and_takes_plain_letters() {
+    folded("Straße STRASSE STRAẞE", &["strasse"; 3]);
+    folded("über U\u{308}ber", &["uber", "uber"]);
+    folded("Đại học", &["dai", "hoc"]);
+    folded("οδός ΟΔΟΣ ὁδὸς", &["οδοσ"; 3]);
+    folded("İstanbul ISTANBUL ıstanbul", &["istanbul"; 3]);
+    folded(
+        "كُتُبٌ كتـــب أحمد آخر ٱسم",
+        &["كتب", "كتب", "احمد", "اخر", "اسم"],
+    );
+    folded("שָׁלוֹם", &["שלום"]);
+    folded(
+        "Łódź Ærø Œuvre smørrebrød Þór",
+        &["lodz", "aero", "oeuvre", "smorrebrod", "thor"],
+    );
+    folded(
+        "ﬁn ﬃ ℕ x² Ⅷ ① ǆ",
+        &["fin", "ffi", "n", "x2", "viii", "1", "dz"],
+    );
+    folded("ﻛﺘﺎﺏ", &["كتاب"]);
+    folded("ёж Йод ўсё", &["еж", "йод", "ўсе"]);
+    folded(
+        "1\u{20e3} Z\u{351}a\u{300}\u{301}\u{302}lgo",
+        &["1", "zalgo"],
+    );
+    // What is part of a letter stays.
+    folded(
+        "हिन्दी ไทย தமிழ் が か",
+        &["हिन्दी", "ไทย", "தமிழ்", "が", "か"],
+    );
+    folded("\u{1112}\u{1161}\u{11ab} ½ ﷺ", &["한", "½", "ﷺ"]);
+    // The stroke that makes words longer stays where it makes none longer.
+    folded("ـ كـ ـــ", &["ـ", "ك", "ـــ"]);
+    assert_eq!(
+        WordRule::UnicodeBigramsFolded.words("Ｃａｆé図書"),
+        ["cafe", "図", "図書", "書"]
+    );
 }
 
 #[test]
@@ -302,17 +374,94 @@ fn thai() {
 
 #[test]
 fn names_in_json() {
-    let names = ["\"seed\"", "\"unicode\"", "\"unicode-bigrams\""];
-    for (rule, name) in RULES.into_iter().zip(names) {
+    for rule in RULES {
         // serde_json is no dependency of this crate; serde's own deserialiser of a bare string
         // is enough to see the name.
         use serde::{Deserialize, de::IntoDeserializer, de::value::Error};
-        let bare: serde::de::value::StrDeserializer<'_, Error> =
-            name.trim_matches('"').into_deserializer();
+        let bare: serde::de::value::StrDeserializer<'_, Error> = rule.name().into_deserializer();
         assert_eq!(WordRule::deserialize(bare), Ok(rule));
-        assert_eq!(rule.name(), name.trim_matches('"'));
     }
     assert_eq!(WordRule::default(), WordRule::Unicode);
+}
+
+/// The words of a version are settled: other words are another version, whose number stands here too.
+#[test]
+fn words_of_a_version() {
+    let text = "L'Été Straße ＡＢＣ ｶﾞ 東京都 v2 कि\u{ad} ﬁ x²";
+    let expected = [
+        (WordRule::Seed, 1, "l été straße ａｂｃ ｶﾞ 東京都 v2 क ﬁ x²"),
+        (
+            WordRule::Unicode,
+            3,
+            "l été straße abc ガ 東京都 v2 कि ﬁ x²",
+        ),
+        (
+            WordRule::UnicodeBigrams,
+            3,
+            "l été straße abc ガ 東 東京 京 京都 都 v2 कि ﬁ x²",
+        ),
+        (
+            WordRule::UnicodeFolded,
+            1,
+            "l ete strasse abc ガ 東京都 v2 कि fi x2",
+        ),
+        (
+            WordRule::UnicodeBigramsFolded,
+            1,
+            "l ete strasse abc ガ 東 東京 京 京都 都 v2 कि fi x2",
+        ),
+    ];
+    assert_eq!(expected.map(|(rule, ..)| rule), RULES);
+    for (rule, version, words) in expected {
+        assert_eq!(
+            (rule.version(), rule.words(text).join(" ")),
+            (version, words.to_owned())
+        );
+    }
+}
+
+#[test]
+fn every_character_is_found_by_itself() {
+    for character in ('\0'..=char::MAX).filter(|c| InWord::of(*c) != InWord::Gap) {
+        let text = format!("a{character}b");
+        for rule in RULES {
+            for asked in [rule.query_words(&text), rule.query_words(&text[1..])] {
+                let again = rule.query_words(&asked.join(" "));
+                assert_eq!(again, asked, "{rule:?} of U+{:04X}", u32::from(character));
+            }
+        }
+    }
+}
+
+/// Each would take hours if a letter were looked for anew behind each mark, or a run folded once more
+/// for each word of it. What is handed on doubles with the text.
+#[test]
+fn long_words_take_linear_time() {
+    for piece in [
+        "\u{306}",
+        "\u{94d}\u{640}",
+        "\u{640}",
+        "\u{301}",
+        "漢",
+        "ｶﾞ",
+        "\u{1112}\u{1161}",
+        "ﬁ",
+    ] {
+        for rule in RULES {
+            let lent = |times: usize| {
+                let mut bytes = 0;
+                rule.for_each_word(&format!("иك{}", piece.repeat(times)), |word| {
+                    bytes += word.len()
+                });
+                bytes
+            };
+            let (once, twice) = (lent(30_000), lent(60_000));
+            assert!(
+                twice <= 2 * once + 100,
+                "{rule:?} of {piece:?}: {once}, {twice}"
+            );
+        }
+    }
 }
 
 /// Texts made of what the rules are about, which random characters seldom hit.
@@ -393,6 +542,29 @@ fn tricky() -> impl Strategy<Value = String> {
         "\u{1fbd}",
         "\u{374}",
         "𐐀",
+        "Ａ",
+        "ｱ",
+        "ﾊ",
+        "ﾟ",
+        "ﾡ",
+        "ￂ",
+        "đ",
+        "Ø",
+        "ﬁ",
+        "ǆ",
+        "и",
+        "й",
+        "\u{306}",
+        "أ",
+        "ـ",
+        "\u{64e}",
+        "\u{654}",
+        "ﻻ",
+        "ﷺ",
+        "ŀ",
+        "ℕ",
+        "²",
+        "\u{200b}",
     ]);
     prop::collection::vec(pieces, 0..16).prop_map(|pieces| pieces.concat())
 }
@@ -405,14 +577,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn a_word_cut_again_is_itself(text in texts()) {
+    fn every_word_is_found_by_itself_and_every_text_by_itself(text in texts()) {
         for rule in RULES {
             let words = rule.words(&text);
             for word in &words {
                 prop_assert!(!word.is_empty());
-                prop_assert_eq!(rule.words(word), std::slice::from_ref(word), "{:?}", rule);
+                prop_assert_eq!(rule.query_words(word), std::slice::from_ref(word), "{:?}", rule);
             }
-            prop_assert_eq!(rule.words(&words.join(" ")), words, "{:?}", rule);
+            let asked = rule.query_words(&text);
+            prop_assert!(asked.iter().all(|word| words.contains(word)), "{:?}", rule);
+            prop_assert_eq!(rule.query_words(&asked.join(" ")), asked.clone(), "{:?}", rule);
+            if !BIGRAMS.contains(&rule) {
+                prop_assert_eq!(&asked, &words, "{:?}", rule);
+            }
         }
     }
 
@@ -431,7 +608,7 @@ proptest! {
     /// Folding run by run with reused buffers is folding each run from new.
     #[test]
     fn words_are_composed_and_in_lower_case(text in texts()) {
-        for rule in [WordRule::Unicode, WordRule::UnicodeBigrams] {
+        for rule in UNICODE {
             rule.for_each_word(&text, |word| {
                 let again: String = word.nfc().collect::<String>().to_lowercase().nfc().collect();
                 assert_eq!(word, again, "{rule:?} of {text:?}");
@@ -444,12 +621,14 @@ proptest! {
         for rule in RULES {
             let both = [rule.words(&one), rule.words(&other)].concat();
             prop_assert_eq!(rule.words(&format!("{one} {other}")), both, "{:?}", rule);
+            let both = [rule.query_words(&one), rule.query_words(&other)].concat();
+            prop_assert_eq!(rule.query_words(&format!("{one} {other}")), both, "{:?}", rule);
         }
     }
 
     #[test]
     fn equivalent_spellings_have_the_same_words(text in texts()) {
-        for rule in [WordRule::Unicode, WordRule::UnicodeBigrams] {
+        for rule in UNICODE {
             let words = rule.words(&text);
             prop_assert_eq!(&rule.words(&text.nfc().collect::<String>()), &words, "{:?}", rule);
             prop_assert_eq!(&rule.words(&text.nfd().collect::<String>()), &words, "{:?}", rule);
@@ -466,9 +645,22 @@ proptest! {
         let bare: String = text.chars().filter(|c| InWord::of(*c) != InWord::LeftOut).collect();
         let mut other = text.clone();
         other.insert(other.floor_char_boundary(at.index(other.len() + 1)), unseen);
-        for rule in [WordRule::Unicode, WordRule::UnicodeBigrams] {
+        for rule in UNICODE {
             prop_assert_eq!(rule.words(&text), rule.words(&bare), "{:?} of {:?}", rule, text);
             prop_assert_eq!(rule.words(&other), rule.words(&bare), "{:?} of {:?}", rule, other);
+        }
+    }
+
+    /// What is found without folding is found with it.
+    #[test]
+    fn folding_finds_more(text in texts()) {
+        for (plain, folded) in [
+            (WordRule::Unicode, WordRule::UnicodeFolded),
+            (WordRule::UnicodeBigrams, WordRule::UnicodeBigramsFolded),
+        ] {
+            let again: Vec<String> =
+                plain.words(&text).iter().flat_map(|word| folded.query_words(word)).collect();
+            prop_assert_eq!(again, folded.words(&text), "{:?}", folded);
         }
     }
 
@@ -485,10 +677,14 @@ proptest! {
         // Cut once more, the words under Unicode give the words under UnicodeBigrams, except
         // that a whole run may decide the lower case of a Σ inside it.
         let text = text.replace('Σ', "");
-        let runs = WordRule::Unicode.words(&text);
-        let cut: Vec<String> =
-            runs.iter().flat_map(|run| WordRule::UnicodeBigrams.words(run)).collect();
-        prop_assert_eq!(WordRule::UnicodeBigrams.words(&text), cut);
+        for (whole, bigrams) in [
+            (WordRule::Unicode, WordRule::UnicodeBigrams),
+            (WordRule::UnicodeFolded, WordRule::UnicodeBigramsFolded),
+        ] {
+            let runs = whole.words(&text);
+            let cut: Vec<String> = runs.iter().flat_map(|run| bigrams.words(run)).collect();
+            prop_assert_eq!(bigrams.words(&text), cut);
+        }
     }
 
     /// What the pairs are for: any stretch of a run is found in it, whatever surrounds it.
@@ -503,8 +699,9 @@ proptest! {
         let start = cut.0.index(run.len() - 1);
         let end = start + 2 + cut.1.index(run.len() - start - 1);
         let words = WordRule::UnicodeBigrams.words(&run.concat());
-        prop_assert_eq!(words.len(), run.len() - 1);
-        for word in WordRule::UnicodeBigrams.words(&run[start..end].concat()) {
+        prop_assert_eq!(words.len(), 2 * run.len() - 1);
+        let end = if cut.0.index(3) == 0 { start + 1 } else { end };
+        for word in WordRule::UnicodeBigrams.query_words(&run[start..end].concat()) {
             prop_assert!(words.contains(&word), "{word} of {run:?}");
         }
     }

@@ -26,7 +26,7 @@ const ALL_SPLITS: &[&str] = &[
     "split_whole_document",
 ];
 
-pub(crate) static DEVIATIONS: [Deviation; 49] = [
+pub(crate) static DEVIATIONS: [Deviation; 50] = [
     Deviation {
         of: &["chunkTurns"],
         name: "sizes-in-characters",
@@ -465,6 +465,18 @@ pub(crate) static DEVIATIONS: [Deviation; 49] = [
             let words = TsWords::of(input).ok().filter(|words| words.prefix);
             let word = words.and_then(|words| words.distinct().ok()?.into_iter().nth(at));
             word.is_some_and(|word| word.text.as_str().chars().count() == 1)
+        },
+    },
+    Deviation {
+        of: &["lexicalIndexSearch"],
+        name: "prefix-of-one-letter",
+        why: "a word of one letter is looked for whole, in every index and store: as a prefix it finds a \
+              large part of any collection",
+        ours: Ours::Answers,
+        applies: |input, _| {
+            let query = input["query"].as_str().unwrap_or_default();
+            let mut words = query.split(|character: char| !character.is_alphanumeric());
+            input["options"]["prefix"] == true && words.any(|word| word.chars().count() == 1)
         },
     },
     Deviation {

@@ -1,7 +1,7 @@
 //! The page of stores as Markdown.
 
-use shelfward_core::Capabilities;
-use shelfward_core::capabilities::{Counting, Full, Lexical, Replace, Scoring};
+use shelfward_conformance::report::{Ability, abilities, group};
+use shelfward_core::capabilities::{Full, Lexical, Replace, Scoring};
 use shelfward_core::filter::FilterSupport;
 
 use super::page::{Page, StoreEntry};
@@ -31,24 +31,27 @@ impl Page {
         }
         page += REFERENCE;
         page += "\n## What each store can do\n\n";
-        page += &self.matrix(
-            "ability",
-            &ABILITIES.map(|(ability, _)| ability),
-            |entry, at| {
-                ABILITIES
-                    .get(at)
-                    .map(|(_, shown)| shown(&entry.capabilities))
-            },
-        );
+        page += &self.abilities();
         page += "\n## What the suite found\n\nCases as expected, of those that ran.\n\n";
         let groups = self.stores.iter().flat_map(|entry| entry.groups.keys());
         let mut groups: Vec<&str> = groups.map(String::as_str).collect();
         groups.sort_unstable();
         groups.dedup();
-        page += &self.matrix("group", &groups, |entry, at| {
-            let tally = entry.groups.get(*groups.get(at)?)?;
-            Some(format!("{} of {}", tally.as_expected, tally.ran))
+        let titles = groups.iter().map(|name| match group(name) {
+            Some(told) => format!("`{name}`: {}", told.title),
+            None => format!("`{name}`"),
         });
+        page += &self.matrix("group", titles, |entry, at| {
+            let tally = entry.groups.get(*groups.get(at)?)?;
+            let left: usize = tally.not_run.values().sum();
+            let left = if left > 0 {
+                format!(", {left} not run")
+            } else {
+                String::new()
+            };
+            Some(format!("{} of {}{left}", tally.as_expected, tally.ran))
+        });
+        page += &self.not_run();
         let departures = self.stores.iter().flat_map(|entry| {
             let of_store = entry.departures.iter();
             of_store.map(|departure| (entry.store.clone(), departure))
@@ -69,22 +72,73 @@ impl Page {
         page
     }
 
+    /// What each store can do, in words, and what it was when it was asked.
+    fn abilities(&self) -> String {
+        let told = self
+            .stores
+            .iter()
+            .map(|entry| abilities(&entry.capabilities));
+        let told: Vec<Vec<Ability>> = told.collect();
+        let names = told
+            .first()
+            .into_iter()
+            .flatten()
+            .map(|ability| ability.name.clone());
+        let names = ["versions".to_owned()].into_iter().chain(names);
+        self.matrix("ability", names, |entry, at| {
+            let Some(at) = at.checked_sub(1) else {
+                let versions = entry.versions.iter();
+                let versions: Vec<_> = versions.map(|(name, v)| format!("{name} {v}")).collect();
+                return Some(if versions.is_empty() {
+                    "–".to_owned()
+                } else {
+                    versions.join(", ")
+                });
+            };
+            let of = self
+                .stores
+                .iter()
+                .position(|other| other.store == entry.store)?;
+            Some(told.get(of)?.get(at)?.value.clone())
+        })
+    }
+
+    /// Why some cases had nothing to ask of a store.
+    fn not_run(&self) -> String {
+        let mut table = String::new();
+        for entry in &self.stores {
+            for (group, tally) in &entry.groups {
+                for (why, cases) in &tally.not_run {
+                    let cells = [entry.store.clone(), format!("`{group}`"), cases.to_string()];
+                    table += &row(cells.into_iter().chain([why.clone()]));
+                }
+            }
+        }
+        match table.is_empty() {
+            true => table,
+            false => format!(
+                "\nCases that do not apply to a store are not run.\n\n\
+                 | store | group | not run | because |\n|---|---|---|---|\n{table}"
+            ),
+        }
+    }
+
     /// A table of a column for each store; `cell` gives that of the row at an index.
     fn matrix(
         &self,
         header: &str,
-        rows: &[&str],
+        rows: impl IntoIterator<Item = String>,
         cell: impl Fn(&StoreEntry, usize) -> Option<String>,
     ) -> String {
         let stores = self.stores.iter().map(|entry| entry.store.clone());
         let mut table = row(std::iter::once(header.to_owned()).chain(stores));
         table += &format!("|---|{}\n", "---|".repeat(self.stores.len()));
-        for (at, name) in rows.iter().enumerate() {
+        for (at, name) in rows.into_iter().enumerate() {
             let cells = self.stores.iter().map(|entry| {
                 // An entry of an earlier run lacks what has been added since.
                 cell(entry, at).unwrap_or_else(|| "not run".to_owned())
             });
-            table += &row(std::iter::once((*name).to_owned()).chain(cells));
+            table += &row(std::iter::once(name).chain(cells));
         }
         table
     }
@@ -157,83 +211,4 @@ impl StoreEntry {
         let (short, does): (Vec<_>, Vec<_>) = all.into_iter().unzip();
         (short.join("; "), does.join("; "))
     }
-}
-
-type Shown = fn(&Capabilities) -> String;
-
-const ABILITIES: [(&str, Shown); 14] = [
-    ("filters evaluated by the engine", |can| filters(can)),
-    ("filters on undeclared fields", |can| yes(can.open_fields)),
-    ("dense search", |can| words(&format!("{:?}", can.dense))),
-    ("a filtered search is full", |can| {
-        words(&format!("{:?}", can.full))
-    }),
-    ("lexical leg", |can| {
-        can.lexical
-            .map_or("no".to_owned(), |l| words(&format!("{:?} words", l.words)))
-    }),
-    ("prefixes", |can| {
-        yes(can.lexical.is_some_and(|lexical| lexical.prefix))
-    }),
-    ("lexical scores", |can| {
-        can.lexical
-            .map_or("–".to_owned(), |l| words(&format!("{:?}", l.scoring)))
-    }),
-    ("replace", |can| words(&format!("{:?}", can.replace))),
-    ("delete by filter", |can| counted(can.delete_matching)),
-    ("metadata in place", |can| counted(can.update_metadata)),
-    ("scan", |can| yes(can.scan)),
-    ("count", |can| counted(can.count)),
-    ("writers ordered", |can| {
-        words(&format!("{:?}", can.writers))
-    }),
-    ("kept after the process", |can| yes(can.durable)),
-];
-
-fn filters(can: &Capabilities) -> String {
-    let support = &can.filter;
-    if *support == FilterSupport::full() {
-        return "all".to_owned();
-    }
-    let parts = [
-        ("`$ne`", support.ne),
-        ("`$nin`", support.nin),
-        ("number ranges", support.number_ranges),
-        ("text ranges", support.text_ranges),
-        ("`$exists`", support.exists),
-        ("`$or`", support.or),
-        ("`$not`", support.not),
-    ];
-    let served: Vec<_> = parts
-        .iter()
-        .filter(|(_, serves)| *serves)
-        .map(|(name, _)| *name)
-        .collect();
-    ["`$eq` `$in` `$all`"]
-        .into_iter()
-        .chain(served)
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-fn yes(yes: bool) -> String {
-    if yes { "yes" } else { "no" }.to_owned()
-}
-
-fn counted(counting: Option<Counting>) -> String {
-    counting.map_or("no".to_owned(), |counting| {
-        words(&format!("{counting:?} count"))
-    })
-}
-
-/// `AtLeast` as "at least".
-fn words(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        if c.is_uppercase() && !out.is_empty() && !out.ends_with(' ') {
-            out.push(' ');
-        }
-        out.extend(c.to_lowercase());
-    }
-    out
 }

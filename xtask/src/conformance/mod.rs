@@ -2,27 +2,26 @@
 
 mod adapters;
 mod harness;
-mod html;
-mod junit;
+mod interrupt;
 mod markdown;
 mod page;
 mod show;
 
+use std::error::Error;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use shelfward_conformance::report::{NotRun, Outcome, Report};
+use shelfward_conformance::report::{Change, Comparison, Files, NotRun, Outcome, Report, rule};
 use shelfward_conformance::{Selection, Suite};
 
 pub(crate) use harness::REPORTS;
 
 use crate::Ended;
-use crate::run::root;
+use crate::run::{note, root};
 
 use adapters::chosen;
-use html::html;
-use junit::junit;
+use interrupt::Interrupt;
 use page::Page;
 
 /// Runs the conformance suite.
@@ -40,19 +39,16 @@ pub(crate) struct Options {
     /// The seed of the random cases.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Writes the reports to this file, as JSON; `-` prints them in the place of the table.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Writes a page for a browser to this file.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Writes JUnit XML to this file.
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
+    /// Where the reports are written to; `--json -` prints them in the place of the table.
+    #[command(flatten)]
+    files: Files,
+    /// Compares two reports written by --json, the earlier one first, and runs nothing.
+    #[arg(long, num_args = 2, value_names = ["A", "B"], exclusive = true)]
+    compare: Vec<PathBuf>,
     /// Writes docs/stores.json and docs/stores.md from what was found.
     #[arg(long)]
     update_docs: bool,
-    /// Prints the ids of the cases and runs none; with --json, as a list.
+    /// Prints the ids of the cases and their rules, and runs none; with --json, as a list.
     #[arg(long, conflicts_with_all = ["html", "junit", "update_docs"])]
     list: bool,
     /// Tests the suite itself, with stores that have one fault each: each on the cases that name it,
@@ -89,23 +85,24 @@ fn run_all(options: &Options) -> Result<Ended, String> {
     if let Some(extent) = options.self_test {
         return harness::self_test(extent == Extent::Full);
     }
+    if let [before, after] = &*options.compare {
+        return compared(before, after);
+    }
     let stores = chosen(&options.stores)?;
     if options.sweep {
-        let mut clean = true;
+        let (mut clean, interrupt) = (true, Interrupt::listen()?);
         for store in &stores {
-            clean &= harness::sweep(store)?;
+            clean &= harness::sweep(store, &interrupt)?;
+            if let Some(signal) = interrupt.signal() {
+                return Ok(Ended::With(128 + signal));
+            }
         }
         return Ok(if clean { Ended::Well } else { Ended::Badly });
     }
-    check_files(options)?;
+    options.files.check().map_err(|e| chain(&e))?;
     let ids = selected(options)?;
     if options.list {
-        match options.json {
-            Some(_) => write_json(options, &ids)?,
-            // Whoever reads may have seen enough.
-            None => drop(writeln!(std::io::stdout(), "{}", ids.join("\n"))),
-        }
-        return Ok(Ended::Well);
+        return list(options, &ids);
     }
     if options.update_docs
         && !(options.groups.is_empty() && options.case.is_none() && options.stores.is_empty())
@@ -115,28 +112,78 @@ fn run_all(options: &Options) -> Result<Ended, String> {
                 .to_owned(),
         );
     }
-    let (mut outcomes, mut failures) = (Vec::new(), Vec::new());
+    let (mut outcomes, interrupt) = (Vec::new(), Interrupt::listen()?);
+    let prints = !options.files.prints_json();
     for store in &stores {
-        match harness::run(store, options) {
-            Ok(outcome) => {
-                if !prints_json(options) {
-                    // The first table need not wait for the other stores.
-                    show::store(&outcome, !outcomes.iter().any(ran));
-                }
-                outcomes.push(outcome);
-            }
-            // What the others showed is worth having, too.
-            Err(why) => failures.push(why),
+        if interrupt.signal().is_some() {
+            let not = NotRun::new(store.name.as_str(), harness::INTERRUPTED);
+            outcomes.push(Outcome::NotRun(not));
+            continue;
         }
+        let outcome = harness::run(store, options, &interrupt);
+        if prints {
+            // The first table need not wait for the other stores.
+            show::store(&outcome, !outcomes.iter().any(ran));
+        } else if let Some(not) = outcome.not_run() {
+            note(&not.to_string());
+        }
+        // What the others show is worth having, whatever became of this one.
+        outcomes.push(outcome);
     }
-    if !prints_json(options) && outcomes.iter().filter(|outcome| ran(outcome)).count() > 1 {
+    if prints && outcomes.iter().filter(|outcome| ran(outcome)).count() > 1 {
         show::table(&outcomes);
     }
-    write_files(options, &outcomes)?;
-    if !failures.is_empty() {
-        return Err(failures.join("\n"));
+    options.files.write(&outcomes).map_err(|e| chain(&e))?;
+    if let Some(signal) = interrupt.signal() {
+        // As a shell says it of a program that a signal ended.
+        return Ok(Ended::With(128 + signal));
+    }
+    if options.update_docs {
+        update_docs(&outcomes)?;
     }
     ended(&outcomes, !options.stores.is_empty())
+}
+
+/// Prints what two reports differ in.
+fn compared(before: &Path, after: &Path) -> Result<Ended, String> {
+    let comparison = Comparison::of_files(before, after).map_err(|e| chain(&e))?;
+    let _ = writeln!(std::io::stdout(), "{comparison}");
+    Ok(match comparison.of(Change::NewFailure) {
+        [] => Ended::Well,
+        _ => Ended::Badly,
+    })
+}
+
+/// Prints the ids and rules of cases, or writes them as JSON.
+fn list(options: &Options, ids: &[String]) -> Result<Ended, String> {
+    let Some(file) = &options.files.json else {
+        let lines = ids.iter().map(|id| format!("{id:44} {}", rule(id)));
+        // Whoever reads may have seen enough.
+        let _ = writeln!(
+            std::io::stdout(),
+            "{}",
+            lines.collect::<Vec<_>>().join("\n")
+        );
+        return Ok(Ended::Well);
+    };
+    let cases = ids
+        .iter()
+        .map(|id| serde_json::json!({ "id": id, "rule": rule(id) }));
+    let json =
+        serde_json::to_string_pretty(&cases.collect::<Vec<_>>()).map_err(|e| e.to_string())?;
+    match options.files.prints_json() {
+        true => drop(writeln!(std::io::stdout(), "{json}")),
+        false => write(file, json)?,
+    }
+    Ok(Ended::Well)
+}
+
+/// An error and what lies under it.
+fn chain(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", chain(source)),
+        None => error.to_string(),
+    }
 }
 
 fn ran(outcome: &Outcome) -> bool {
@@ -169,12 +216,6 @@ fn selected(options: &Options) -> Result<Vec<String>, String> {
     Ok(ids)
 }
 
-/// Whether JSON takes the place of what is printed.
-fn prints_json(options: &Options) -> bool {
-    let file = options.json.as_deref();
-    file.is_some_and(|file| file.as_os_str() == "-")
-}
-
 /// How a run of these outcomes ended.
 fn ended(outcomes: &[Outcome], named: bool) -> Result<Ended, String> {
     let reports = || outcomes.iter().filter_map(Outcome::ran);
@@ -187,8 +228,12 @@ fn ended(outcomes: &[Outcome], named: bool) -> Result<Ended, String> {
         let silent = report.silent_groups().join(", ");
         return Err(format!("{}: no case was run of {silent}", report.store));
     }
-    let not_run = outcomes.iter().find_map(Outcome::not_run);
-    shows_enough(reports().count(), not_run, named).map(|()| Ended::Well)
+    let not_run: Vec<_> = outcomes.iter().filter_map(Outcome::not_run).collect();
+    Ok(match shows_enough(reports().count(), &not_run, named) {
+        true => Ended::Well,
+        // Why has been printed with the store.
+        false => Ended::With(2),
+    })
 }
 
 /// Whether a store was run and no case of it.
@@ -197,65 +242,20 @@ fn asked_nothing(report: &Report) -> bool {
 }
 
 /// A run that asked no store anything shows nothing, nor does one that did not ask a store that was
-/// named.
-fn shows_enough(ran: usize, not_run: Option<&NotRun>, named: bool) -> Result<(), String> {
-    match not_run {
-        Some(not) if named || ran == 0 => Err(format!("{}: not run: {}", not.store, not.not_run)),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses files that could not be written when the run has ended.
-fn check_files(options: &Options) -> Result<(), String> {
-    for file in [&options.html, &options.junit].into_iter().flatten() {
-        if file.as_os_str() == "-" {
-            return Err("only --json prints to -; name a file for a page or JUnit XML".to_owned());
-        }
-    }
-    let json = options.json.as_ref().filter(|_| !prints_json(options));
-    let files = [json, options.html.as_ref(), options.junit.as_ref()];
-    for file in files.into_iter().flatten() {
-        let folder = file
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        if file.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
-            return Err(format!("{} cannot be a file to write", file.display()));
-        }
-    }
-    Ok(())
+/// named, or could not.
+fn shows_enough(ran: usize, not_run: &[&NotRun], named: bool) -> bool {
+    let failed = not_run.iter().any(|not| not.failed);
+    !failed && (not_run.is_empty() || !named && ran > 0)
 }
 
 fn write(file: &Path, text: String) -> Result<(), String> {
     std::fs::write(file, text).map_err(|e| format!("{} could not be written: {e}", file.display()))
 }
 
-/// Writes what is asked for as JSON to where it is asked for.
-fn write_json(options: &Options, what: &impl serde::Serialize) -> Result<(), String> {
-    let Some(file) = &options.json else {
-        return Ok(());
-    };
-    let json = serde_json::to_string_pretty(what).map_err(|e| e.to_string())?;
-    if prints_json(options) {
-        println!("{json}");
-        return Ok(());
-    }
-    write(file, json)
-}
-
-fn write_files(options: &Options, outcomes: &[Outcome]) -> Result<(), String> {
-    write_json(options, &outcomes)?;
-    if let Some(file) = &options.html {
-        write(file, html(outcomes))?;
-    }
-    if let Some(file) = &options.junit {
-        write(file, junit(outcomes))?;
-    }
-    if options.update_docs {
-        let (json, markdown) = new_page(outcomes)?;
-        write(&root().join(PAGE_JSON), json)?;
-        write(&root().join(PAGE), markdown)?;
-    }
-    Ok(())
+fn update_docs(outcomes: &[Outcome]) -> Result<(), String> {
+    let (json, markdown) = new_page(outcomes)?;
+    write(&root().join(PAGE_JSON), json)?;
+    write(&root().join(PAGE), markdown)
 }
 
 /// The page that `--update-docs` writes, and the data that it is made of.
@@ -277,7 +277,10 @@ pub(crate) fn check_page(reports: &Path) -> Result<(), String> {
         let (id, verdict, message) = (&case.id, case.verdict, &case.message);
         return Err(format!("{id} found {verdict}: {message}"));
     }
-    let (json, markdown) = new_page(&outcomes)?;
+    // The versions are those of the last look; another server is no departure.
+    let (mut page, _) = Page::new(&outcomes, &present_page()?);
+    page.keep_versions(&present_page()?);
+    let (json, markdown) = (page.to_json()?, page.to_markdown());
     for (file, expected) in [(PAGE_JSON, json), (PAGE, markdown)] {
         if std::fs::read_to_string(root().join(file)).unwrap_or_default() != expected {
             return Err(format!(
@@ -315,6 +318,7 @@ fn present_page() -> Result<Page, String> {
 mod tests {
     use serde_json::json;
     use shelfward_conformance::Verdict;
+    use shelfward_conformance::report::{abilities, html, junit};
     use shelfward_core::Capabilities;
 
     use super::*;
@@ -333,9 +337,11 @@ mod tests {
 
     pub(super) fn ran() -> Outcome {
         let gap = Some("the server | holds no empty text");
+        let can = Capabilities::exact();
         let report = json!({
             "schema": 1, "store": "made-up", "versions": {}, "seed": 7, "totals": {},
-            "capabilities": Capabilities::exact(), "leftBehind": [],
+            "date": "2026-01-02T03:04:05Z", "suite": "0.1.0", "selected": 3, "groups": {},
+            "verdicts": [], "abilities": abilities(&can), "capabilities": can, "leftBehind": [],
             "cases": [
                 case("eq/text", Verdict::Honours, None),
                 case("eq/case", Verdict::Widens, None),
@@ -400,40 +406,13 @@ mod tests {
     }
 
     #[test]
-    fn files_that_could_not_be_written_are_refused_before_the_run() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| Some(folder.path().join(name));
-        let json = |json| Options {
-            json,
-            ..Options::default()
-        };
-        let html = |html| Options {
-            html,
-            ..Options::default()
-        };
-        for well in [
-            json(at("a.json")),
-            json(Some("-".into())),
-            html(Some("a.html".into())),
-        ] {
-            check_files(&well).unwrap();
-        }
-        for badly in [
-            json(at("no/such/a.json")),
-            html(Some("-".into())),
-            html(at("")),
-        ] {
-            check_files(&badly).unwrap_err();
-        }
-    }
-
-    #[test]
     fn a_run_that_asked_nobody_or_not_whom_it_was_to_ask_is_no_success() {
         let not = NotRun::new("far", "FAR_URL is not set");
-        let said = Err("far: not run: FAR_URL is not set".to_owned());
-        assert_eq!(shows_enough(0, Some(&not), false), said);
-        assert_eq!(shows_enough(2, Some(&not), false), Ok(()));
-        assert_eq!(shows_enough(2, Some(&not), true), said);
-        assert_eq!(shows_enough(2, None, true), Ok(()));
+        let failed = NotRun::failed("far", "the password is wrong");
+        assert!(!shows_enough(0, &[&not], false));
+        assert!(shows_enough(2, &[&not], false));
+        assert!(!shows_enough(2, &[&not], true));
+        assert!(shows_enough(2, &[], true));
+        assert!(!shows_enough(2, &[&failed], false));
     }
 }

@@ -19,6 +19,9 @@ pub(super) struct Page {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct StoreEntry {
     pub(super) store: String,
+    /// What was asked, by name.
+    #[serde(default)]
+    pub(super) versions: BTreeMap<String, String>,
     pub(super) capabilities: Capabilities,
     pub(super) groups: BTreeMap<String, Tally>,
     pub(super) departures: Vec<Departure>,
@@ -30,6 +33,9 @@ pub(super) struct StoreEntry {
 pub(super) struct Tally {
     pub(super) ran: usize,
     pub(super) as_expected: usize,
+    /// How many were not run, by reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) not_run: BTreeMap<String, usize>,
 }
 
 /// A known gap, or a case that did not find what was expected.
@@ -93,6 +99,16 @@ impl Page {
         }
     }
 
+    /// Takes the versions of each store from another page.
+    pub(super) fn keep_versions(&mut self, other: &Self) {
+        for entry in &mut self.stores {
+            let kept = other.stores.iter().find(|kept| kept.store == entry.store);
+            if let Some(kept) = kept {
+                entry.versions.clone_from(&kept.versions);
+            }
+        }
+    }
+
     pub(super) fn to_json(&self) -> Result<String, String> {
         let json = serde_json::to_string_pretty(self).map_err(|e| e.to_string())?;
         Ok(json + "\n")
@@ -106,11 +122,15 @@ impl StoreEntry {
             let tally = groups.entry(case.group.clone()).or_default();
             tally.ran += usize::from(case.ran() || !case.as_expected());
             tally.as_expected += usize::from(case.ran() && case.as_expected());
+            if !case.ran() && case.as_expected() {
+                *tally.not_run.entry(case.message.clone()).or_default() += 1;
+            }
         }
         let departs = |case: &&CaseReport| case.known_gap.is_some() || !case.as_expected();
         let departures = report.cases.iter().filter(departs);
         Self {
             store: report.store.clone(),
+            versions: report.versions.clone(),
             capabilities: report.capabilities.clone(),
             groups,
             departures: departures
@@ -140,7 +160,44 @@ mod tests {
             text.contains("| made-up | eq/case | widens | unexpected |"),
             "{text}"
         );
-        assert!(text.contains("| eq | 1 of 2 |"), "{text}");
+        assert!(
+            text.contains("| `eq`: Filters: equality | 1 of 2 |"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_page_says_in_words_what_a_store_can_and_why_it_was_not_asked() {
+        let mut report = serde_json::to_value(ran()).unwrap();
+        report["versions"] = serde_json::json!({ "engine": "9.1" });
+        report["capabilities"]["dense"] =
+            serde_json::json!({ "approximate": { "minRecall": 0.9 } });
+        for key in ["verdict", "expected"] {
+            report["cases"][0][key] = "notRun".into();
+        }
+        report["cases"][0]["message"] = "it has no lexical leg".into();
+        let ran = serde_json::from_value(report).unwrap();
+        let (page, _) = Page::new(&[ran], &Page::empty());
+        let text = page.to_markdown();
+        for told in [
+            "| versions | engine 9.1 |",
+            "| dense search | approximate, at least 90 % of the nearest on average |",
+            "| `eq`: Filters: equality | 0 of 1, 1 not run |",
+            "| made-up | `eq` | 1 | it has no lexical leg |",
+        ] {
+            assert!(text.contains(told), "{told} is not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_versions_of_another_server_change_nothing_when_the_page_is_checked() {
+        let (before, _) = Page::new(&[ran()], &Page::empty());
+        let (mut after, _) = Page::new(&[ran()], &Page::empty());
+        after.stores[0]
+            .versions
+            .insert("server".to_owned(), "99".to_owned());
+        after.keep_versions(&before);
+        assert_eq!(after, before);
     }
 
     #[test]
@@ -160,6 +217,9 @@ mod tests {
         before.stores[0].store = "far".to_owned();
         before.stores[0].groups.remove("writes");
         let (page, _) = Page::new(&[ran(), not_run("far")], &before);
-        assert!(page.to_markdown().contains("| writes | not run | 1 of 1 |"));
+        assert!(
+            page.to_markdown()
+                .contains("| `writes`: Writes | not run | 1 of 1 |")
+        );
     }
 }

@@ -1,8 +1,16 @@
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 use comfy_table::{Table, presets};
 use shelfward_conformance::Verdict;
 use shelfward_conformance::report::{Outcome, Report};
+
+/// Prints a line. Whoever reads may be gone, and the reports are written all the same.
+macro_rules! say {
+    ($($text:tt)*) => {
+        drop(writeln!(std::io::stdout(), $($text)*))
+    };
+}
 
 /// Prints what became of one store: the cases as expected, and every case that is not; where it is
 /// asked for, by group.
@@ -14,7 +22,7 @@ pub(super) fn store(outcome: &Outcome, by_group: bool) {
             }
             of_report(report);
         }
-        Outcome::NotRun(not) => println!("{}: not run: {}", not.store, not.not_run),
+        Outcome::NotRun(not) => say!("{not}"),
     }
 }
 
@@ -46,7 +54,7 @@ fn matrix(reports: &[&Report]) {
         });
         table.add_row([group.to_owned()].into_iter().chain(cells));
     }
-    println!("{table}");
+    say!("{table}");
 }
 
 fn of_report(report: &Report) {
@@ -62,25 +70,36 @@ fn of_report(report: &Report) {
     }
     let bad = report.unexpected().count();
     let left: usize = not_run.values().sum();
-    println!(
+    if report.interrupted {
+        let (store, done, of) = (&report.store, report.cases.len(), report.selected);
+        say!("{store}: interrupted after {done} of {of} cases");
+    }
+    say!(
         "{}: {good} as expected ({gaps} known gaps), {bad} not, {left} not run, seed {}",
-        report.store, report.seed
+        report.store,
+        report.seed
     );
     for (why, cases) in not_run {
-        println!("  {cases} not run: {why}");
+        say!("  {cases} not run: {why}");
     }
     for case in report.unexpected() {
-        println!(
+        say!(
             "  {} {}, expected {}: {}",
-            case.id, case.verdict, case.expected, case.message
+            case.id,
+            case.verdict,
+            case.expected,
+            case.message
         );
+        say!("    rule: {}", case.rule);
+        let causes = case.causes.iter();
+        causes.for_each(|cause| say!("    caused by: {cause}"));
     }
     for name in report.left_behind.iter().take(NAMED) {
-        println!("  left behind: {name}");
+        say!("  left behind: {name}");
     }
     if let Some(more @ 1..) = report.left_behind.len().checked_sub(NAMED) {
         let store = &report.store;
-        println!("  left behind: {more} more; --sweep --store {store} removes them");
+        say!("  left behind: {more} more; --sweep --store {store} removes them");
     }
 }
 

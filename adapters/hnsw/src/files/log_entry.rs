@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use shelfward_core::{CollectionSpec, Key, Metadata, Record, Text, WordRule, query_words};
+use shelfward_core::adapter::text_words;
+use shelfward_core::{CollectionSpec, Key, Metadata, Record, Text, WordRule};
 
 use super::codec::{Decoder, Encode};
 use crate::error::{FileError, FileResult};
@@ -147,12 +148,7 @@ pub(crate) fn spec_from_bytes(bytes: &[u8]) -> FileResult<CollectionSpec> {
 
 /// The words that a text has under a rule, as `Collection` makes them.
 fn words_of(text: Option<&str>, rule: WordRule) -> Arc<[Text]> {
-    // A text with U+0000 is refused by `Collection`, so none of its words are kept out.
-    query_words(text.unwrap_or_default(), rule, false)
-        .unwrap_or_default()
-        .into_iter()
-        .map(|word| word.text)
-        .collect()
+    text_words(text.unwrap_or_default(), rule)
 }
 
 pub(crate) fn decode_log_record(from: &mut Decoder<'_>, rule: WordRule) -> FileResult<LogRecord> {

@@ -12,7 +12,7 @@ use shelfward_core::{
     Capabilities, CollectionName, CollectionSpec, Completeness, Count, Cursor, ErrorKind, Filter,
     Hit, Include, Key, Leg, LegQuery, LegResult, MAX_PREFIX_EXPANSIONS, Match, MetadataPatch,
     Metric, Operation, Page, Precondition, QueryWord, Record, Replaced, Result, Selector,
-    StoreError, StoredRecord, async_trait, query_words,
+    StoreError, StoredRecord, adapter::text_words, async_trait,
 };
 
 macro_rules! weaknesses {
@@ -214,11 +214,9 @@ impl WeakCollection {
         self.few_enough(words, &records)?;
         for record in records {
             let Some(text) = &record.text else { continue };
-            let held = query_words(text, self.spec().word_rule, false).unwrap_or_default();
+            let held = text_words(text, self.spec().word_rule);
             let times = |word: &QueryWord| -> f64 {
-                let same = held
-                    .iter()
-                    .filter(|held| self.same(held.text.as_str(), word));
+                let same = held.iter().filter(|held| self.same(held.as_str(), word));
                 same.map(|_| 1.0).sum()
             };
             let times: Vec<f64> = words.iter().map(times).collect();

@@ -195,7 +195,7 @@ where
             Ok(answer) => return Ok(answer),
             Err(error) if begun.elapsed() > LONG => {
                 let message = format!("{what}: still failing after the server is back: {error}");
-                return Err(Finding::errors(message));
+                return Err(Finding::errors(message).because(&error));
             }
             Err(error) => interrupted(what, &of_the_store(error)?)?,
         }

@@ -31,11 +31,11 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-const fn any(text: &str) -> Query<'_> {
+pub(super) const fn any(text: &str) -> Query<'_> {
     Query::any(text).by_prefix(true)
 }
 
-const fn all(text: &str) -> Query<'_> {
+pub(super) const fn all(text: &str) -> Query<'_> {
     Query::all(text).by_prefix(true)
 }
 

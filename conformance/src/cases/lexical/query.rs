@@ -144,7 +144,7 @@ async fn no_words_at_all(context: Context) -> Checked {
                     return Err(error.into());
                 }
             }
-            Err(error) => return Err(Finding::errors(format!("{odd:?}: {error}"))),
+            Err(error) => return Err(Finding::errors(format!("{odd:?}: {error}")).because(&error)),
         }
     }
     let found = ids(&search(&collection, "password").await?);

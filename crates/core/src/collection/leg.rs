@@ -13,7 +13,7 @@ use crate::metadata::{Metadata, Text};
 use crate::record::Key;
 use crate::search::{
     Completeness, Hit, Leg, LegQuery, LegResult, LimitReached, Match, QueryWord, as_count,
-    query_words,
+    text_words,
 };
 use crate::spec::Metric;
 
@@ -363,11 +363,8 @@ impl Collection {
 
     fn holds_words(&self, hit: &Hit, words: &[QueryWord], matching: Match) -> bool {
         let text = hit.text.as_deref().unwrap_or_default();
-        let held: HashSet<Text> = query_words(text, self.spec().word_rule, false)
-            .unwrap_or_default()
-            .into_iter()
-            .map(|word| word.text)
-            .collect();
+        let held = text_words(text, self.spec().word_rule);
+        let held: HashSet<&Text> = held.iter().collect();
         let holds = |word: &QueryWord| {
             held.contains(&word.text)
                 || (word.prefix

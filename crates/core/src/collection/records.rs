@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, Operation, Result};
 use crate::filter::Selector;
 use crate::metadata::{Metadata, MetadataError, MetadataProblem, Text};
 use crate::record::{Key, Record};
-use crate::search::{MetadataPatch, as_count, cut_word};
+use crate::search::{MetadataPatch, as_count, text_words};
 
 /// Who made the records of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +45,7 @@ impl Collection {
 
     fn words_of(&self, record: &Record) -> std::sync::Arc<[Text]> {
         let text = record.text.as_deref().unwrap_or_default();
-        let words = self.spec().word_rule.words(text);
-        words
-            .iter()
-            .filter_map(|word| Text::new(cut_word(word)).ok())
-            .collect()
+        text_words(text, self.spec().word_rule)
     }
 
     fn check_record(&self, operation: Operation, origin: Origin, record: &Record) -> Result<()> {

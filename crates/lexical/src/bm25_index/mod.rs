@@ -4,7 +4,7 @@ mod stemmer;
 mod stop_words;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use shelfward_text::{Span, WordPlaces, WordRule};
 
@@ -13,17 +13,19 @@ use crate::tokenizer::Tokenizer;
 
 pub use stemmer::Stemmer;
 
-/// A [`LexicalIndex`] with a [`Bm25Tokenizer`], or with a pipeline of the caller's.
+/// A [`LexicalIndex`] with a [`Bm25Tokenizer`], which can drop stop words and reduce words to stems: the
+/// one to take for texts of one language. Without either it is a `LexicalIndex` with a [`WordRule`],
+/// which is simpler.
 ///
 /// ```
 /// use shelfward_lexical::{Bm25Index, Bm25Tokenizer, SearchOptions, Stemmer};
 ///
-/// let mut index = Bm25Index::new(Bm25Tokenizer::seed());
+/// let mut index = Bm25Index::new(Bm25Tokenizer::plain_english());
 /// index.add_document("faq-1", "Reset a password from the sign-in page.", None)?;
 /// index.add_document("faq-2", "Passwords expire after ninety days.", None)?;
 /// assert_eq!(index.search("passwords", 10).len(), 1); // no stemming
 ///
-/// let mut stemmed = Bm25Index::new(Bm25Tokenizer::seed().stem(Stemmer::Porter));
+/// let mut stemmed = Bm25Index::new(Bm25Tokenizer::plain_english().stem(Stemmer::Porter));
 /// stemmed.add_document("a", "She runs every morning.", None)?;
 /// assert_eq!(stemmed.search("running", 10).len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -91,8 +93,8 @@ impl Bm25Tokenizer {
 
     /// Lower case, cut at white space and ASCII punctuation, without words of one UTF-16 unit (a
     /// letter goes, an emoji stays) and English stop words. Typographic quotes and dashes do not
-    /// cut.
-    pub fn seed() -> Self {
+    /// cut. For plain English alone.
+    pub fn plain_english() -> Self {
         Self {
             cut: Cut::Punctuation,
             stop_words: StopWords::English,
@@ -129,11 +131,33 @@ impl Bm25Tokenizer {
 }
 
 impl Tokenizer for Bm25Tokenizer {
-    /// That of where words end; stop words and stems are not named.
+    /// That of where words end, then which are dropped and how they are stemmed, as
+    /// `unicode/3 stop:english stem:porter`.
     fn rule(&self) -> Option<String> {
+        let mut rule = match self.cut {
+            Cut::Rule(rule) => rule.rule()?,
+            Cut::Punctuation => "punctuation/1".to_owned(),
+        };
+        match &self.stop_words {
+            StopWords::None => {}
+            StopWords::English => rule += " stop:english",
+            // Too many to be named.
+            StopWords::These(words) => {
+                let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
+                let joined = words.into_iter().collect::<Vec<_>>().join("\0");
+                rule += &format!(" stop:{:08x}", crc32fast::hash(joined.as_bytes()));
+            }
+        }
+        if let Some(stemmer) = self.stemmer {
+            rule += &format!(" stem:{stemmer:?}").to_lowercase();
+        }
+        Some(rule)
+    }
+
+    fn for_each_query_word(&self, query: &str, each: &mut dyn FnMut(&str)) {
         match self.cut {
-            Cut::Rule(rule) => rule.rule(),
-            Cut::Punctuation => Some("punctuation/1".to_owned()),
+            Cut::Rule(rule) => rule.for_each_query_word(query, |word| self.hand_on(word, each)),
+            Cut::Punctuation => self.for_each_word(query, each),
         }
     }
 

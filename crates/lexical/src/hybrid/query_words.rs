@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 
 use shelfward_core::Match;
+use shelfward_text::is_prefix;
 
 use crate::index::SearchOptions;
 use crate::tokenizer::Tokenizer;
@@ -15,7 +16,7 @@ pub(super) struct QueryWords {
 impl QueryWords {
     pub(super) fn new<T: Tokenizer>(tokenizer: &T, query: &str, options: SearchOptions) -> Self {
         Self {
-            words: tokenizer.words(query).into_iter().collect(),
+            words: tokenizer.query_words(query).into_iter().collect(),
             options,
         }
     }
@@ -29,7 +30,8 @@ impl QueryWords {
         let mut held: HashSet<&str> = HashSet::new();
         tokenizer.for_each_word(text, &mut |word| {
             let stands_for = |asked: &&String| {
-                *asked == word || (self.options.prefix && word.starts_with(asked.as_str()))
+                *asked == word
+                    || (self.options.prefix && is_prefix(asked) && word.starts_with(asked.as_str()))
             };
             held.extend(self.words.iter().filter(stands_for).map(String::as_str));
         });

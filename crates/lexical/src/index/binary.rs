@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! head      "SHFLEX" 0x00 0x02 · k1 f64 · b f64 · documents u32 · words u32 · sections 6 × u64
-//! rule      that of the words, as `unicode/2`; empty where the tokenizer names none
+//! rule      that of the words, such as `unicode/3`; empty where the tokenizer names none
 //! lengths   u32 for each document
 //! ids       for each document, in the order in which they were added: its length (number), its bytes
 //! words     for each word, in the order in which they were met: its length (number), its bytes

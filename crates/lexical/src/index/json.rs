@@ -2,7 +2,7 @@
 //!
 //! `{ "v": 1, "rule", "k1", "b", "documents", "terms" }`: each document is `[id, length]` or `[id,
 //! length, metadata]`, each term `[word, postings]`, and a posting `[position of the document,
-//! count]`. The rule is that of the words, as `unicode/2`; it is left out for the seed's, and where
+//! count]`. The rule is that of the words, such as `unicode/3`; it is left out for the seed's, and where
 //! the tokenizer names none.
 
 use std::collections::{HashMap, HashSet};

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use shelfward_core::Match;
-use shelfward_text::{Highlighter, Span, WordPlaces, WordRule};
+use shelfward_text::{Highlighter, Span, WordPlaces, WordRule, is_prefix};
 
 use crate::bm25::Bm25;
 use crate::inverted::{Dictionary, Full, InvertedIndex, Search, Term, TooManyExpansions};
@@ -19,6 +19,10 @@ pub use json::{Part, SavedError};
 pub use rule::OtherWordRule;
 
 /// An index of documents by the words in them, ranked by BM25.
+///
+/// Take it with a [`WordRule`] for words as they are written, in any language. For stop words or stems,
+/// as in a search over texts of one language, take a [`Bm25Index`](crate::Bm25Index): the same index
+/// with a [`Bm25Tokenizer`](crate::Bm25Tokenizer).
 ///
 /// It reads text with the tokenizer that it is given, and keeps no text: a hit carries the
 /// document's id, score and metadata. Whoever keeps the texts shows why one was found with a
@@ -75,7 +79,8 @@ pub struct SearchOptions {
     /// Whether a document must hold one of the query's words, the default, or all of them.
     pub matching: Match,
     /// Whether a query word stands for every word that begins with it, so that `pass` finds
-    /// `password`. A document scores by the best of those that it holds. Off unless set.
+    /// `password`. A document scores by the best of those that it holds. A word of one character
+    /// stands for itself alone, see [`is_prefix`]. Off unless set.
     pub prefix: bool,
     /// The most words that one query word may stand for; no limit unless set.
     pub max_expansions: Option<usize>,
@@ -102,6 +107,11 @@ impl SearchOptions {
     #[must_use]
     pub fn prefix(self, prefix: bool) -> Self {
         Self { prefix, ..self }
+    }
+
+    fn term(self, text: &str) -> Term<'_> {
+        let prefix = self.prefix && is_prefix(text);
+        Term { text, prefix }
     }
 
     /// Sets the most words that one query word may stand for.
@@ -324,9 +334,8 @@ impl<T: Tokenizer> LexicalIndex<T> {
     /// # Ok::<(), shelfward_lexical::AddError>(())
     /// ```
     pub fn highlighter(&self, query: &str, options: &SearchOptions) -> Highlighter<&Self> {
-        let prefix = options.prefix;
-        let words = Highlighter::new(self, query).prefix(prefix);
-        words.weights(|text| self.inverted.idf(Term { text, prefix }))
+        let words = Highlighter::new(self, query).prefix(options.prefix);
+        words.weights(|text| self.inverted.idf(options.term(text)))
     }
 
     fn run(
@@ -339,11 +348,8 @@ impl<T: Tokenizer> LexicalIndex<T> {
             &Search<'_>,
         ) -> Result<Vec<crate::inverted::Scored>, TooManyExpansions>,
     ) -> Result<Vec<Hit<'_>>, TooManyExpansions> {
-        let words = self.tokenizer.words(query);
-        let term = |text| Term {
-            text,
-            prefix: options.prefix,
-        };
+        let words = self.tokenizer.query_words(query);
+        let term = |text| options.term(text);
         let terms: Vec<Term<'_>> = words.iter().map(|word| term(word.as_str())).collect();
         let asked = Search {
             terms: &terms,
@@ -391,6 +397,10 @@ impl<T: Tokenizer> LexicalIndex<T> {
 impl<T: Tokenizer> WordPlaces for LexicalIndex<T> {
     fn for_each_word_at(&self, text: &str, each: &mut dyn FnMut(&str, Span)) {
         self.tokenizer.for_each_word_at(text, each);
+    }
+
+    fn for_each_query_word(&self, query: &str, each: &mut dyn FnMut(&str)) {
+        self.tokenizer.for_each_query_word(query, each);
     }
 }
 

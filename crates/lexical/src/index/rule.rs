@@ -8,7 +8,7 @@ use crate::tokenizer::Tokenizer;
 /// searched by. Some words would be found then and some not, and nothing would say so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherWordRule {
-    /// The rule and version that it was made by, as `unicode/2`; `None` if it names none, as one
+    /// The rule and version that it was made by, such as `unicode/3`; `None` if it names none, as one
     /// that was saved before rules had versions.
     pub saved: Option<String>,
     /// Those of the tokenizer that was given.

@@ -210,7 +210,7 @@ impl List {
         if untouched {
             return;
         }
-        let mut kept = Vec::new();
+        let mut kept = Vec::with_capacity(self.len() as usize);
         self.for_each(|posting| {
             if let Some(document) = keep(posting.document) {
                 kept.push(Posting {

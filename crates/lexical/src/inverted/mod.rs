@@ -61,6 +61,10 @@ struct Removed {
     bits: Vec<u64>,
 }
 
+/// Into how many batches clearing away every document would fall. Each walks all postings; in
+/// between, a search counts what was removed of the words that it asks for.
+const BATCHES: usize = 32;
+
 /// How many words removed documents may have, beside half of those that are there, before their
 /// postings are cleared away.
 const MAX_PENDING_LENGTH: u64 = 1 << 14;
@@ -288,14 +292,15 @@ impl InvertedIndex {
     }
 
     /// Clears removed documents away in batches that grow with the index, so that clearing costs
-    /// each removal the same however many documents there are. Long ones are not left for long.
+    /// each removal the same however many documents there are: about what adding a document does.
+    /// Long ones are not left for long.
     fn clear_enough(&mut self) {
         let Removed {
             pending,
             pending_length,
             ..
         } = &self.removed;
-        let many = pending.len() > (self.lengths.len() / 512).max(64);
+        let many = pending.len() > (self.lengths.len() / BATCHES).max(64);
         if many || *pending_length > self.total_length / 2 + MAX_PENDING_LENGTH {
             self.clear_removed();
         }
@@ -519,4 +524,29 @@ fn as_f64(n: u64) -> f64 {
     )]
     let float = n as f64;
     float
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Clearing walks every posting, so how often it is done is what removing costs.
+    #[test]
+    fn removing_all_documents_one_by_one_clears_in_few_batches() {
+        let mut index = InvertedIndex::new(Bm25::default());
+        for n in 0..20_000_u32 {
+            let word = format!("w{}", n % 100);
+            index
+                .add(|each| each(&word))
+                .unwrap_or_else(|e| panic!("{e}"));
+        }
+        let mut clearings = 0;
+        for n in 0..20_000 {
+            let pending = index.removed.pending.len();
+            assert!(index.remove(n * 7 % 20_000));
+            clearings += usize::from(index.removed.pending.len() < pending);
+        }
+        assert!(index.is_empty());
+        assert!((1..=2 * BATCHES).contains(&clearings), "{clearings}");
+    }
 }

@@ -99,7 +99,8 @@ impl Plain {
             average => average,
         };
         let stands_for = |asked: &str| -> Vec<(usize, &str)> {
-            let fits = |word: &str| word == asked || options.prefix && word.starts_with(asked);
+            let prefix = options.prefix && asked.chars().count() > 1;
+            let fits = |word: &str| word == asked || prefix && word.starts_with(asked);
             let met = self.met.iter().map(String::as_str).enumerate();
             met.filter(|(_, word)| fits(word)).collect()
         };

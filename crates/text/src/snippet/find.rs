@@ -8,7 +8,7 @@ use crate::words::{Parts, WordRule};
 
 /// The byte offset of the first word of `text` that begins with one of `words`.
 pub(super) fn first_word<W: AsRef<str>>(text: &str, words: &[W], rule: WordRule) -> Option<usize> {
-    let mut folder = Folder::default();
+    let mut folder = Folder::new(rule.folding());
     match rule {
         WordRule::Seed => {
             let words = folded(words, |word| word.to_lowercase());
@@ -16,13 +16,13 @@ pub(super) fn first_word<W: AsRef<str>>(text: &str, words: &[W], rule: WordRule)
                 .find(|run| begins(folder.lower_case(run.text, run.shape), &words))
                 .map(|run| run.at)
         }
-        WordRule::Unicode => {
+        WordRule::Unicode | WordRule::UnicodeFolded => {
             let words = folded(words, |word| folder.fold(word, Shape::of(word)).to_owned());
             Runs::with_marks(text)
                 .find(|run| begins(folder.fold(run.text, run.shape), &words))
                 .map(|run| run.at)
         }
-        WordRule::UnicodeBigrams => {
+        WordRule::UnicodeBigrams | WordRule::UnicodeBigramsFolded => {
             let sought = Sought::new(words, &mut folder);
             Runs::with_marks(text).find_map(|run| sought.first_in(run, &mut folder))
         }

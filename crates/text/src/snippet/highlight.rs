@@ -6,7 +6,7 @@ use crate::grapheme::cut;
 use crate::span::Span;
 use crate::split::{trimmed, word_end};
 use crate::word_places::WordPlaces;
-use crate::words::WordRule;
+use crate::words::{WordRule, is_prefix};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ impl std::fmt::Debug for Highlight {
 ///
 /// Words are found as the search finds them that it is made like: by its word rule or tokenizer, and as
 /// prefixes if it searches by these. Whole words are marked. Where letters are written without spaces,
-/// under [`WordRule::UnicodeBigrams`], the pairs of letters that were found are.
+/// under [`WordRule::UnicodeBigrams`], the letters or pairs of letters that were found are.
 ///
 /// The time is linear in the text.
 ///
@@ -143,7 +143,7 @@ impl<T: WordPlaces> Highlighter<T> {
     /// most 200 characters.
     pub fn new(places: T, query: &str) -> Self {
         let mut words = Vec::new();
-        places.for_each_word_at(query, &mut |word, _| {
+        places.for_each_query_word(query, &mut |word| {
             // Every word begins with nothing.
             if !word.is_empty() {
                 words.push(word.to_owned());
@@ -167,7 +167,8 @@ impl<T: WordPlaces> Highlighter<T> {
         }
     }
 
-    /// Whether a query word stands for every word that begins with it, as in a search with prefixes.
+    /// Whether a query word stands for every word that begins with it, as in a search with prefixes;
+    /// one of one character never does, see [`is_prefix`].
     #[must_use]
     pub fn prefix(self, prefix: bool) -> Self {
         Self { prefix, ..self }
@@ -285,7 +286,10 @@ impl<T: WordPlaces> Highlighter<T> {
             return find(word);
         }
         let mut lengths = self.lengths.iter();
-        lengths.find_map(|length| find(word.get(..*length)?))
+        lengths.find_map(|length| {
+            let begun = word.get(..*length)?;
+            find(begun).filter(|_| begun == word || is_prefix(begun))
+        })
     }
 }
 

@@ -59,9 +59,9 @@ pub struct Snippet {
 /// it is the text's start. White space is Unicode's, without the no-break spaces (U+00A0, U+2007,
 /// U+202F), which keep `1 200` whole.
 ///
-/// `words` are what [`WordRule::words`] answers for a query; in any case and spelling they are
+/// `words` are what [`WordRule::query_words`] answers for a query; in any case and spelling they are
 /// folded as the text is. One that is no single word under the rule, as `sign in`, is never
-/// found. Under [`WordRule::UnicodeBigrams`], letters written without spaces are found wherever
+/// found. Under the rules with bigrams, letters written without spaces are found wherever
 /// they stand in a run, and a word that has others beside them is sought part by part.
 ///
 /// The time is linear in the text, for each word.
@@ -71,7 +71,7 @@ pub struct Snippet {
 ///
 /// let text = "Who has the figures?\nI do: the budget is 1,200 units.";
 /// let options = SnippetAround { before: 8, after: 12, ..SnippetAround::default() };
-/// let snippet = snippet_around(text, &WordRule::Unicode.words("Budgets? budget"), &options);
+/// let snippet = snippet_around(text, &WordRule::Unicode.query_words("Budgets? budget"), &options);
 /// assert_eq!(snippet.at, Some(31));
 /// assert_eq!(snippet.text, "do: the budget is 1,200");
 ///

@@ -107,7 +107,7 @@ async fn search(input: Input) -> Result<Value, Failure> {
         .upsert(&records.collect::<Result<Vec<_>, _>>()?)
         .await?;
 
-    let mut index = Bm25Index::new(Bm25Tokenizer::seed());
+    let mut index = Bm25Index::new(Bm25Tokenizer::plain_english());
     for document in input.bm25 {
         document.to(&mut index)?;
     }

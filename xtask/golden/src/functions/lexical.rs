@@ -123,7 +123,8 @@ pub(super) struct Stems {
 }
 
 pub(super) fn bm25_search(input: Searched<Stems>) -> Answer {
-    let mut index = Bm25Index::with_bm25(Bm25Tokenizer::seed(), input.corpus.config.made()?);
+    let mut index =
+        Bm25Index::with_bm25(Bm25Tokenizer::plain_english(), input.corpus.config.made()?);
     for document in input.corpus.docs {
         document.to(&mut index)?;
     }
@@ -131,7 +132,7 @@ pub(super) fn bm25_search(input: Searched<Stems>) -> Answer {
 }
 
 pub(super) fn bm25_tokenize(input: OneText) -> Answer {
-    Ok(json!(Bm25Tokenizer::seed().words(&input.text)))
+    Ok(json!(Bm25Tokenizer::plain_english().words(&input.text)))
 }
 
 /// What is done with a saved index.

@@ -1,12 +1,27 @@
-//! What a run found, as data.
+//! What a run found: as data, as a page for a browser, as JUnit XML, and beside an earlier run.
+
+mod abilities;
+mod compare;
+mod files;
+mod html;
+mod junit;
+mod rules;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use shelfward_core::Capabilities;
 
 use crate::suite::Suite;
 use crate::verdict::Verdict;
+
+pub use abilities::{Ability, abilities};
+pub use compare::{Change, CompareError, Comparison};
+pub use files::{Files, FilesError};
+pub use html::html;
+pub use junit::junit;
+pub use rules::{Group, Legend, group, legend, rule};
 
 /// The version of the report's shape.
 pub const SCHEMA: u32 = 1;
@@ -21,12 +36,27 @@ pub struct Report {
     pub schema: u32,
     /// The store.
     pub store: String,
+    /// When the run began, in UTC, as RFC 3339 writes it.
+    pub date: String,
+    /// The version of the suite.
+    pub suite: String,
     /// Versions of what was tested, by name.
     pub versions: BTreeMap<String, String>,
     /// What the store declares.
     pub capabilities: Capabilities,
+    /// The same in words.
+    pub abilities: Vec<Ability>,
     /// The seed of the random cases.
     pub seed: u64,
+    /// How many cases were selected. Fewer have run where the run was interrupted.
+    pub selected: usize,
+    /// Whether the run was ended from outside, so that the report holds only what was found until then.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// What the groups of the cases ask, and what their failures mean.
+    pub groups: BTreeMap<String, Group>,
+    /// What the verdicts mean.
+    pub verdicts: Vec<Legend>,
     /// The cases that ran, by id.
     pub cases: Vec<CaseReport>,
     /// How many cases found what.
@@ -35,8 +65,8 @@ pub struct Report {
     pub left_behind: Vec<String>,
 }
 
-/// A store that was not run, and why: what its harness reports where it needs a server and is told of
-/// none.
+/// A store that was not run, and why: it needs a server and its harness is told of none, or it could
+/// not begin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -47,6 +77,14 @@ pub struct NotRun {
     pub store: String,
     /// Why, as `DATABASE_URL is not set`.
     pub not_run: String,
+    /// Whether it was to be run and could not begin, as with a wrong password.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub failed: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl NotRun {
@@ -56,7 +94,27 @@ impl NotRun {
             schema: SCHEMA,
             store: store.into(),
             not_run: why.into(),
+            failed: false,
         }
+    }
+
+    /// A store that was to be run and could not begin.
+    pub fn failed(store: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            failed: true,
+            ..Self::new(store, why)
+        }
+    }
+}
+
+impl fmt::Display for NotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.failed {
+            "could not begin"
+        } else {
+            "not run"
+        };
+        write!(f, "{}: {what}: {}", self.store, self.not_run)
     }
 }
 
@@ -106,6 +164,9 @@ pub struct CaseReport {
     pub id: String,
     /// The group.
     pub group: String,
+    /// Its rule, in one sentence.
+    #[serde(default)]
+    pub rule: String,
     /// What was found.
     pub verdict: Verdict,
     /// What was expected: `honours`, `refuses` where the capabilities exclude the thing, or the
@@ -114,6 +175,9 @@ pub struct CaseReport {
     /// What was expected and got, where it departs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
+    /// What lies under the error that was met, outermost first, with the engine's own code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<String>,
     /// The reason of the known gap, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_gap: Option<String>,
@@ -134,31 +198,17 @@ impl CaseReport {
 }
 
 impl Report {
-    pub(crate) fn new(
-        store: &str,
-        versions: Vec<(String, String)>,
-        capabilities: Capabilities,
-        seed: u64,
-        mut cases: Vec<CaseReport>,
-        left_behind: Vec<String>,
-    ) -> Self {
-        cases.sort_by(|a, b| a.id.cmp(&b.id));
-        let mut totals = BTreeMap::new();
-        for case in &cases {
-            *totals.entry(case.verdict).or_insert(0) += 1;
+    /// Counts the cases, orders them, and adds what their groups and verdicts mean.
+    pub(crate) fn complete(mut self) -> Self {
+        self.cases.sort_by(|a, b| a.id.cmp(&b.id));
+        for case in &self.cases {
+            *self.totals.entry(case.verdict).or_insert(0) += 1;
+            if let Some(told) = group(&case.group) {
+                let groups = self.groups.entry(case.group.clone());
+                groups.or_insert_with(|| told.clone());
+            }
         }
-        let versions = versions.into_iter().collect();
-        let store = store.to_owned();
-        Self {
-            schema: SCHEMA,
-            store,
-            versions,
-            capabilities,
-            seed,
-            cases,
-            totals,
-            left_behind,
-        }
+        self
     }
 
     /// The cases that did not find what was expected.

@@ -1,37 +1,54 @@
 //! The suite as the tests of an adapter's crate.
 
+mod interrupt;
+mod options;
+mod progress;
+
+use std::error::Error;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Completion, Failed, Trial};
 use tokio::runtime::Runtime;
-use tokio::sync::watch;
 
+use crate::context::{redacted, secrets};
 use crate::gaps::KnownGaps;
 use crate::process::{Processes, child_place, serve_child};
-use crate::report::{CaseReport, NotRun};
+use crate::report::{CaseReport, NotRun, Outcome, rule};
 use crate::store::StoreUnderTest;
-use crate::suite::{DEFAULT_SEED, Selection, Suite};
+use crate::suite::{DEFAULT_SEED, Suite};
 use crate::sweep::sweep;
+use crate::verdict::chain;
+
+use interrupt::Interrupt;
+use options::{Options, options};
+use progress::Progress;
 
 /// Runs the suite on a store, every case as its own test named `group/case`.
 ///
-/// For a test target with `harness = false`. Takes the arguments of any Rust test, and from the
-/// environment:
+/// For a test target with `harness = false`. Takes the arguments of any Rust test, and
+///
+/// | option | what it does |
+/// |---|---|
+/// | `--group G` | only this group; may be repeated |
+/// | `--case C` | only cases whose id begins so |
+/// | `--seed N` | the seed of the random cases |
+/// | `--json FILE`, `--html FILE`, `--junit FILE` | writes the report: as JSON, as a page for a browser, as JUnit XML |
+/// | `--list` | prints the ids of the cases and their rules, and runs none |
+/// | `--compare A B` | compares two JSON reports, and runs nothing |
+/// | `--sweep` | removes what crashed runs left on the store, prints what, and runs no case |
+///
+/// and from the environment what holds for every program of a `cargo test`:
 ///
 /// | variable | what it does |
 /// |---|---|
-/// | `SHELFWARD_CONFORMANCE_GROUPS` | only these groups, separated by commas |
-/// | `SHELFWARD_CONFORMANCE_CASE` | only cases whose id begins so |
-/// | `SHELFWARD_CONFORMANCE_SEED` | the seed of the random cases |
-/// | `SHELFWARD_CONFORMANCE_REPORT` | writes the report to this file, as JSON |
+/// | `SHELFWARD_CONFORMANCE_GROUPS` | only these groups, separated by commas, where there is no `--group` |
+/// | `SHELFWARD_CONFORMANCE_CASE` | as `--case` |
+/// | `SHELFWARD_CONFORMANCE_SEED` | as `--seed` |
+/// | `SHELFWARD_CONFORMANCE_REPORT` | as `--json` |
 /// | `SHELFWARD_CONFORMANCE_REPORTS` | writes the report into this folder, as JSON, named after the store |
-/// | `SHELFWARD_CONFORMANCE_PROGRESS` | `1`: a line of JSON on stderr for each case that ends |
-/// | `SHELFWARD_CONFORMANCE_LIST` | `1`: prints the ids of the cases and runs none |
-/// | `SHELFWARD_CONFORMANCE_SWEEP` | `1`: removes what crashed runs left on the store, prints what, and runs no case |
 /// | `SHELFWARD_CONFORMANCE_KILLS` | how often a second process is killed in each case that does so |
 /// | `SHELFWARD_CONFORMANCE_CRASHES` | how often a server is crashed in each case that does so under writers |
 ///
@@ -41,25 +58,44 @@ use crate::sweep::sweep;
 /// A case passes when it finds what is expected: `honours`, `refuses` where the capabilities exclude
 /// the thing, or the verdict of its known gap. One that does not apply to the store is ignored, and its
 /// line says why.
+///
+/// Ctrl-C, SIGTERM and SIGHUP end the run: what it made is removed, and the reports hold what was found
+/// until then and say that they were interrupted. A second one ends the program where it stands.
 pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> ExitCode {
     if let Some(place) = child_place() {
         return second_process(Arc::new(store), place);
     }
     let store: Arc<dyn StoreUnderTest> = Arc::new(store);
-    let ended = match flag("SWEEP") {
+    let options = match options() {
+        Ok(options) => options,
+        Err(ended) => return ended,
+    };
+    let ended = match options.sweep {
         true => swept(&*store),
-        false => run(store, known_gaps),
+        false => run(store.clone(), known_gaps, &options),
     };
     ended.unwrap_or_else(|problem| {
-        let mut why = problem.to_string();
-        let mut source = problem.source();
-        while let Some(under) = source {
-            why.push_str(&format!(": {under}"));
-            source = under.source();
-        }
-        note(&format!("the suite could not begin: {why}"));
-        ExitCode::from(2)
+        let why = redacted(&chain(&*problem), &secrets(&*store));
+        begin_failed(store.name(), &why, &options)
     })
+}
+
+/// In the place of [`run_tests`] where the store was to be run and cannot be, and why: for `main` of a
+/// store whose address or password cannot be used. The reports say so, and the exit code is 2.
+///
+/// `why` must show no secret.
+pub fn could_not_begin(store: &str, why: &str) -> ExitCode {
+    match options() {
+        Ok(options) => begin_failed(store, why, &options),
+        Err(ended) => ended,
+    }
+}
+
+fn begin_failed(store: &str, why: &str, options: &Options) -> ExitCode {
+    let not_run = NotRun::failed(store, why);
+    note(&not_run.to_string());
+    options.write(&[Outcome::NotRun(not_run)]);
+    ExitCode::from(2)
 }
 
 /// In the place of [`run_tests`] where the store cannot be run here, and why: for `main` of a store
@@ -88,25 +124,32 @@ pub fn run_tests(store: impl StoreUnderTest + 'static, known_gaps: &str) -> Exit
 /// }
 /// ```
 pub fn not_run(store: &str, why: &str) -> ExitCode {
-    let selection = selection();
-    let cases = Suite::all_cases();
+    let options = match options() {
+        Ok(options) => options,
+        Err(ended) => return ended,
+    };
+    let (selection, cases) = (options.selection(), Suite::all_cases());
     let ids = cases.iter().filter(|case| selection.takes(case));
     let ids: Vec<String> = ids.map(|case| case.info().id.clone()).collect();
-    if child_place().is_none() && flag("LIST") {
-        return listed(ids);
+    if options.lists() && child_place().is_none() {
+        return listed(&ids);
     }
-    note(&format!("{store}: not run: {why}"));
-    if !written(store, &NotRun::new(store, why)) || flag("SWEEP") || child_place().is_some() {
+    let not_run = NotRun::new(store, why);
+    if !options.is_watched() {
+        note(&not_run.to_string());
+    }
+    let written = options.write(&[Outcome::NotRun(not_run)]);
+    if !written || options.sweep || child_place().is_some() {
         return ExitCode::from(2);
     }
     let trials = ids.into_iter().map(|id| {
         let why = why.to_owned();
         Trial::ignorable_test(id, move || Ok(Completion::ignored_with(why)))
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    libtest_mimic::run(&options.test, trials.collect()).exit_code()
 }
 
-type Ended = Result<ExitCode, Box<dyn std::error::Error>>;
+type Ended = Result<ExitCode, Box<dyn Error>>;
 
 /// Removes what crashed runs left, and prints what it was.
 fn swept(store: &dyn StoreUnderTest) -> Ended {
@@ -129,41 +172,13 @@ fn printed(lines: &[String]) -> std::io::Result<()> {
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-fn listed(ids: Vec<String>) -> ExitCode {
-    match printed(&ids) {
+/// Prints ids, each with its rule.
+fn listed(ids: &[String]) -> ExitCode {
+    let lines = ids.iter().map(|id| format!("{id}\t{}", rule(id)));
+    match printed(&lines.collect::<Vec<_>>()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(2),
     }
-}
-
-/// Writes a report of this store wherever one is asked for. Whether nothing went wrong.
-fn written(store: &str, report: &impl serde::Serialize) -> bool {
-    let in_folder = |folder| PathBuf::from(folder).join(format!("{store}.json"));
-    let file = var("REPORT").map(PathBuf::from);
-    let files = file.into_iter().chain(var("REPORTS").map(in_folder));
-    let mut well = true;
-    for file in files {
-        let json = serde_json::to_vec_pretty(report).map_err(std::io::Error::from);
-        if let Err(problem) = json.and_then(|json| std::fs::write(file, json)) {
-            note(&format!("the report could not be written: {problem}"));
-            well = false;
-        }
-    }
-    well
-}
-
-/// The cases that the environment selects.
-fn selection() -> Selection {
-    let groups = var("GROUPS").unwrap_or_default();
-    let groups = groups.split(',').filter(|group| !group.is_empty());
-    Selection {
-        groups: groups.map(str::to_owned).collect(),
-        case: var("CASE"),
-    }
-}
-
-fn flag(name: &str) -> bool {
-    var(name).is_some_and(|value| value == "1")
 }
 
 /// This program as the second process of another that runs the suite.
@@ -184,22 +199,38 @@ fn runtime() -> std::io::Result<Runtime> {
         .build()
 }
 
-fn run(store: Arc<dyn StoreUnderTest>, known_gaps: &str) -> Ended {
+fn run(store: Arc<dyn StoreUnderTest>, known_gaps: &str, options: &Options) -> Ended {
     let gaps = KnownGaps::parse(known_gaps)?;
     let cases = Suite::all_cases();
     let is_case = |id: &str| cases.iter().any(|case| case.info().id == id);
     if let Some(gap) = gaps.all().iter().find(|gap| !is_case(&gap.case)) {
         return Err(format!("a known gap names no case: {}", gap.case).into());
     }
-    let seed = match var("SEED") {
-        Some(seed) => seed
-            .parse()
-            .map_err(|_| format!("the seed {seed:?} is not a whole number"))?,
-        None => DEFAULT_SEED,
+    options.files.check()?;
+    let (runtime, selection) = (Arc::new(runtime()?), options.selection());
+    if !cases.iter().any(|case| selection.takes(case)) {
+        return Err("no case is selected; --list prints them".into());
+    }
+    if options.lists() {
+        let taken = cases.iter().filter(|case| selection.takes(case));
+        let ids: Vec<String> = taken.map(|case| case.info().id.clone()).collect();
+        return Ok(listed(&ids));
+    }
+    let interrupt = Interrupt::listen(&runtime, options.is_watched());
+    let seed = options.seed.unwrap_or(DEFAULT_SEED);
+    let suite = Suite::with_processes(store.clone(), gaps, &selection, seed, Processes::Real);
+    let suite = runtime.block_on(async {
+        tokio::select! {
+            suite = suite => suite.map(Some),
+            () = interrupt.wait() => Ok(None),
+        }
+    })?;
+    let Some(suite) = suite.map(Arc::new) else {
+        // Opening may have made something.
+        let _ = runtime.block_on(store.tear_down());
+        begin_failed(store.name(), "interrupted before its first case", options);
+        return Ok(ExitCode::from(128 + interrupt.signal().unwrap_or_default()));
     };
-    let (runtime, selection) = (Arc::new(runtime()?), selection());
-    let suite = Suite::with_processes(store, gaps, &selection, seed, Processes::Real);
-    let suite = Arc::new(runtime.block_on(suite)?);
     // Not run is no proof, and a store that says it keeps what it is given has to prove it.
     if suite.claims_more_than_it_shows() {
         return Err(
@@ -208,80 +239,61 @@ fn run(store: Arc<dyn StoreUnderTest>, known_gaps: &str) -> Ended {
                 .into(),
         );
     }
-    if suite.cases().is_empty() {
-        return Err("no case is selected; SHELFWARD_CONFORMANCE_LIST=1 lists them".into());
-    }
-    if flag("LIST") {
-        let ids = suite.cases().iter().map(|case| case.info().id.clone());
-        return Ok(listed(ids.collect()));
-    }
-    let stopped = stopped_by_the_user(&runtime);
     let found: Arc<Mutex<Vec<CaseReport>>> = Arc::default();
-    let done = Arc::new(AtomicUsize::new(0));
-    let (of, progress) = (suite.cases().len(), flag("PROGRESS"));
+    let progress = options.is_watched().then(|| Progress::new(&suite));
+    let progress = Arc::new(Mutex::new(progress));
     let trials = suite.cases().iter().cloned().map(|case| {
-        let (runtime, suite) = (runtime.clone(), suite.clone());
-        let (found, done, mut stopped) = (found.clone(), done.clone(), stopped.clone());
+        let (runtime, suite, interrupt) = (runtime.clone(), suite.clone(), interrupt.clone());
+        let (found, progress) = (found.clone(), progress.clone());
         Trial::ignorable_test(case.info().id.clone(), move || {
             let ended = runtime.block_on(async {
                 tokio::select! {
                     biased;
-                    Ok(_) = stopped.wait_for(|stopped| *stopped) => None,
+                    () = interrupt.wait() => None,
                     report = suite.run(&case) => Some(report),
                 }
             });
-            let report = ended.ok_or("stopped")?;
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if progress {
-                note(&progress_line(&report, done, of));
+            let report = ended.ok_or("interrupted")?;
+            if let Some(progress) = &mut *locked(&progress) {
+                note(&progress.line(&report));
             }
             let outcome = outcome(&report);
             locked(&found).push(report);
             outcome
         })
     });
-    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials.collect());
+    let trials = trials.collect();
+    // Who prints to a terminal or a reader that is gone panics. What was found is reported all the same.
+    let conclusion = catch_unwind(AssertUnwindSafe(|| {
+        libtest_mimic::run(&options.test, trials)
+    }))
+    .ok();
     let found = std::mem::take(&mut *locked(&found));
-    let report = runtime.block_on(suite.finish(found));
+    let mut report = runtime.block_on(suite.finish(found));
+    let signal = interrupt.signal();
+    report.interrupted = signal.is_some() || conclusion.is_none();
     if !report.left_behind.is_empty() {
         note(&format!("could not be removed: {:?}", report.left_behind));
     }
-    if *stopped.borrow() {
-        // As a shell says it of a program that Ctrl-C ended.
-        return Ok(ExitCode::from(130));
-    }
-    if !written(&report.store, &report) {
-        return Ok(ExitCode::from(2));
-    }
     // A group that asked nothing proves nothing, which is no success.
-    let silent = report.silent_groups();
-    if !conclusion.has_failed() && !silent.is_empty() {
-        note(&format!("no case was run of {}", silent.join(", ")));
+    let silent = report.silent_groups().join(", ");
+    if !options.write(&[Outcome::Ran(report)]) {
         return Ok(ExitCode::from(2));
     }
-    Ok(conclusion.exit_code())
+    Ok(match (signal, conclusion) {
+        // As a shell says it of a program that a signal ended.
+        (Some(signal), _) => ExitCode::from(128 + signal),
+        (None, None) => ExitCode::from(2),
+        (None, Some(conclusion)) if !conclusion.has_failed() && !silent.is_empty() => {
+            note(&format!("no case was run of {silent}"));
+            ExitCode::from(2)
+        }
+        (None, Some(conclusion)) => conclusion.exit_code(),
+    })
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Turns true on Ctrl-C: what runs is given up, nothing more is begun, and what the run made is
-/// dropped. A second Ctrl-C ends the program where it stands.
-fn stopped_by_the_user(runtime: &Runtime) -> watch::Receiver<bool> {
-    let (stop, stopped) = watch::channel(false);
-    runtime.spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            note("stopping; what the run made is dropped");
-            let _ = stop.send(true);
-        }
-        if tokio::signal::ctrl_c().await.is_ok() {
-            std::process::exit(130);
-        }
-        // No such signals here: the channel stays open, and says false.
-        std::future::pending::<()>().await;
-    });
-    stopped
 }
 
 /// How a case stands in the list of tests. Not run is not passed.
@@ -300,19 +312,8 @@ fn outcome(report: &CaseReport) -> Result<Completion, Failed> {
     }
 }
 
-fn progress_line(report: &CaseReport, done: usize, of: usize) -> String {
-    serde_json::json!({ "case": report.id, "verdict": report.verdict, "done": done, "of": of })
-        .to_string()
-}
-
-fn var(name: &str) -> Option<String> {
-    std::env::var(format!("SHELFWARD_CONFORMANCE_{name}"))
-        .ok()
-        .filter(|value| !value.is_empty())
-}
-
 /// Notes go to stderr; a reader that went away is no reason to fail.
-fn note(text: &str) {
+pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
@@ -326,9 +327,11 @@ mod tests {
         let report = |verdict, expected| CaseReport {
             id: "eq/text".to_owned(),
             group: "eq".to_owned(),
+            rule: String::new(),
             verdict,
             expected,
             message: "it has no lexical leg".to_owned(),
+            causes: Vec::new(),
             known_gap: None,
             millis: 0,
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use serde_json::Value;
 use shelfward_core::LibraryIndex;
 use shelfward_core::library::{FoundPassage, IndexSource, TenantLibrary};
 use tokio::task::JoinSet;
@@ -104,19 +105,15 @@ fn version(name: &str) -> Checked<usize> {
 
 async fn listing(lister: &Lister) -> Checked {
     let listed = lister.pages(&everything(), 2).await?.concat();
-    let (moving, kept): (Vec<_>, Vec<_>) = ids(&listed)
-        .into_iter()
-        .partition(|id| MOVING.contains(&id.as_str()));
-    same_ids("what is left alone", &kept, &KEPT)?;
-    for id in moving {
-        let told = listed.iter().filter(|source| text(source, "id") == id);
-        for source in told {
-            let passages_then = number(passages(version(text(source, "title"))?));
-            let told = source.get("passages").and_then(serde_json::Value::as_u64);
-            if told != Some(passages_then) {
-                let message = format!("{id} is listed with the passages of another version");
-                return Err(Finding::errors(message));
-            }
+    let is_moving = |source: &Value| MOVING.contains(&text(source, "id"));
+    let (moving, kept): (Vec<_>, Vec<_>) = listed.into_iter().partition(is_moving);
+    same_ids("what is left alone", &ids(&kept), &KEPT)?;
+    for source in moving {
+        let filed = number(passages(version(text(&source, "title"))?));
+        if source.get("passages").and_then(Value::as_u64) != Some(filed) {
+            let id = text(&source, "id");
+            let message = format!("{id} is listed with the passages of another version");
+            return Err(Finding::errors(message));
         }
     }
     Ok(())
